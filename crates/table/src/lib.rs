@@ -1,0 +1,42 @@
+//! Node store, unique index and lossy operation cache.
+//!
+//! Decision diagrams share equal nodes: every node is looked up before it is made ([`Solo::make`]), and results of
+//! operations are remembered as long as there is room ([`Solo::cache_put`]). All memory comes from one [`Budget`];
+//! garbage is collected inside operations, and a table that is full for good is a value, [`Interrupt::TableFull`].
+//!
+//! ```
+//! use tremula_table::{Attention, Budget, Options, Ref, Solo};
+//! let mut table = Solo::new(&Budget::new(1 << 20), Options::default(), Attention::default())?;
+//! let x = table.make(0, Ref::FALSE, Ref::TRUE)?;
+//! assert_eq!(table.make(0, Ref::FALSE, Ref::TRUE)?, x);
+//! assert_eq!(table.make(0, Ref::TRUE, Ref::FALSE)?, !x);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Layers inside: [`layout`] owns every bit; [`memory`] the mapped arrays; the node store, the unique index and the
+//! operation cache are joined in [`Solo`], whose invariants T1 to T5 the rest of the workspace relies on.
+//!
+//! Not yet: tables shared by threads or by processes.
+
+pub mod layout;
+pub mod memory;
+pub mod tuning;
+
+mod attention;
+mod bitmap;
+mod budget;
+mod cache;
+mod index;
+mod roots;
+mod sizing;
+mod solo;
+mod stats;
+
+pub use attention::{Attention, Interrupt};
+pub use bitmap::{Bitmap, Ranks};
+pub use budget::{Budget, Lease, OverBudget};
+pub use layout::{Key, Node, OpTag, Ref};
+pub use roots::HandleSlots;
+pub use sizing::{Sizes, Sizing};
+pub use solo::{Options, SetupError, Solo};
+pub use stats::{Counters, Snapshot};

@@ -1,0 +1,169 @@
+//! How big the tables are: the policy that turns a budget and the number of live nodes into sizes.
+//!
+//! Tables start near the size of a processor cache and grow while they are small or while too much of them is alive.
+//! Lengths are plain numbers, never forced to powers of two, so the last growth step can use the budget up.
+
+use crate::bitmap::Bitmap;
+use crate::cache::OpCache;
+use crate::index::UniqueIndex;
+use crate::layout::GRANULE_BYTES;
+use crate::solo::NODE_LIMIT;
+use crate::tuning;
+
+/// Lengths of all tables.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Sizes {
+    /// Granules of the node store.
+    pub nodes: usize,
+    /// Entries of the operation cache.
+    pub cache_entries: usize,
+}
+
+impl Sizes {
+    /// Bytes of all tables at these lengths.
+    pub fn bytes(self) -> usize {
+        node_bytes(self.nodes) + OpCache::bytes(self.cache_entries)
+    }
+}
+
+/// Node, index slots, mark bit, and a share of the stacks that marking and the operations need.
+fn node_bytes(nodes: usize) -> usize {
+    nodes * GRANULE_BYTES + UniqueIndex::bytes(nodes) + Bitmap::bytes(nodes) + nodes / 8 + 4096
+}
+
+/// The policy's knobs.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct Sizing {
+    /// Cache entries per node.
+    pub cache_per_node: f64,
+    /// Nodes to start with.
+    pub initial_nodes: usize,
+    /// Grow at every collection up to this many nodes.
+    pub eager_nodes: usize,
+    /// Above that, grow when more than this share is alive after a collection.
+    pub live_share: f64,
+    /// Give up when more than this share is alive and nothing can grow.
+    pub full_share: f64,
+}
+
+impl Default for Sizing {
+    fn default() -> Sizing {
+        Sizing { cache_per_node: 1.0, initial_nodes: 1 << 16, eager_nodes: 1 << 22, live_share: 0.25, full_share: 0.97 }
+    }
+}
+
+impl Sizing {
+    /// The cache never gets smaller than this many entries.
+    pub const LEAST_CACHE: usize = 1 << 10;
+    /// Fewest nodes that make sense: one bitmap word is the unit of allocation.
+    const LEAST_NODES: usize = 1 << 10;
+    const NODE_STEP: usize = u64::BITS as usize;
+
+    fn sized(&self, nodes: usize) -> Sizes {
+        let nodes = nodes.next_multiple_of(Self::NODE_STEP).min(NODE_LIMIT / Self::NODE_STEP * Self::NODE_STEP);
+        let cache_entries = ((nodes as f64 * self.cache_per_node) as usize).max(Self::LEAST_CACHE);
+        Sizes { nodes, cache_entries }
+    }
+
+    /// Sizes to start with inside `available` bytes; on error, the bytes that would be needed.
+    pub fn initial(&self, available: usize) -> Result<Sizes, usize> {
+        let start = if tuning::GROW { self.initial_nodes } else { usize::MAX };
+        let sizes = self.sized(start.min(self.balanced_nodes(available)).max(Self::LEAST_NODES));
+        if sizes.bytes() <= available { Ok(sizes) } else { Err(self.sized(Self::LEAST_NODES).bytes()) }
+    }
+
+    /// Most nodes that fit into `bytes` beside a cache in proportion.
+    fn balanced_nodes(&self, bytes: usize) -> usize {
+        let per_node = self.sized(1 << 20).bytes() as f64 / f64::from(1 << 20);
+        let guess = (bytes as f64 / per_node) as usize / Self::NODE_STEP * Self::NODE_STEP;
+        // The proportion is exact for large tables; fixed parts may cost small ones a few granules.
+        guess.saturating_sub(2 * Self::NODE_STEP)
+    }
+
+    /// Most nodes that fit into `bytes` when the cache is squeezed to an eighth of its proper share.
+    pub fn most_nodes(&self, bytes: usize) -> usize {
+        let squeezed = Sizing { cache_per_node: self.cache_per_node / 8.0, ..*self };
+        squeezed.balanced_nodes(bytes).clamp(Self::LEAST_NODES, NODE_LIMIT / Self::NODE_STEP * Self::NODE_STEP)
+    }
+
+    /// Sizes after a collection that left `live` nodes, `made` nodes after the one before, inside `available` bytes.
+    pub fn next(&self, now: Sizes, live: usize, made: usize, available: usize) -> Sizes {
+        let crowded = live as f64 > self.live_share * now.nodes as f64;
+        let busy = now.nodes < self.eager_nodes && made * 2 > now.nodes;
+        if !crowded && !busy {
+            return now;
+        }
+        let wanted = self.sized(now.nodes.saturating_mul(2));
+        if wanted.bytes() <= available {
+            return wanted;
+        }
+        self.last_steps(now, live, available)
+    }
+
+    /// The budget does not allow doubling: use it up, and when most of that is alive, trade cache for nodes.
+    fn last_steps(&self, now: Sizes, live: usize, available: usize) -> Sizes {
+        let balanced = self.sized(self.balanced_nodes(available));
+        if balanced.nodes > now.nodes && balanced.bytes() <= available {
+            return balanced;
+        }
+        if live as f64 <= 0.6 * now.nodes as f64 {
+            return now;
+        }
+        let most = self.most_nodes(available);
+        let nodes = (now.nodes + now.nodes / 4).min(most) / Self::NODE_STEP * Self::NODE_STEP;
+        let left = available.saturating_sub(node_bytes(nodes));
+        let squeezed = Sizes { nodes, cache_entries: OpCache::entries_in(left).min(now.cache_entries) };
+        let possible = squeezed.cache_entries >= Self::LEAST_CACHE && squeezed.bytes() <= available;
+        if nodes > now.nodes && possible { squeezed } else { now }
+    }
+
+    /// Is it worth going on with `live` of `nodes` alive?
+    pub fn has_room(&self, live: usize, nodes: usize) -> bool {
+        (live as f64) < self.full_share * nodes as f64
+    }
+
+    /// Sizes for `live` compacted nodes: never larger than before.
+    pub fn after_compaction(&self, now: Sizes, live: usize) -> Sizes {
+        let wanted = ((live as f64 / self.live_share) as usize).max(self.initial_nodes);
+        let sizes = self.sized(wanted.max(live + Self::LEAST_NODES));
+        Sizes { nodes: sizes.nodes.min(now.nodes), cache_entries: sizes.cache_entries.min(now.cache_entries) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_step_stays_inside_the_budget() {
+        let sizing = Sizing::default();
+        for budget in [200_000, 1 << 20, 10_000_001, 64 << 20, 3_000_000_000] {
+            let mut sizes = sizing.initial(budget).unwrap();
+            assert!(sizes.bytes() <= budget);
+            loop {
+                let next = sizing.next(sizes, sizes.nodes * 9 / 10, sizes.nodes, budget);
+                assert!(next.bytes() <= budget, "{next:?} in {budget}");
+                assert!(next.nodes <= sizing.most_nodes(budget).max(sizes.nodes));
+                if next == sizes {
+                    break;
+                }
+                assert!(next.nodes > sizes.nodes);
+                sizes = next;
+            }
+            assert!(sizes.bytes() * 100 >= budget * 85 || budget < 1 << 20, "{sizes:?} leaves too much of {budget}");
+        }
+    }
+
+    #[test]
+    fn tiny_budgets_are_refused_with_the_need() {
+        let needed = Sizing::default().initial(1000).unwrap_err();
+        assert!(Sizing::default().initial(needed).is_ok());
+    }
+
+    #[test]
+    fn idle_tables_do_not_grow() {
+        let sizing = Sizing::default();
+        let big = sizing.sized(1 << 23);
+        assert_eq!(sizing.next(big, 1000, 1 << 23, 1 << 40), big);
+    }
+}
