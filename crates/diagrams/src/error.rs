@@ -1,0 +1,84 @@
+//! What can go wrong in an operation. Handles stay valid after every error.
+
+use tremula_table::memory::MapError;
+use tremula_table::{Interrupt, OverBudget};
+
+/// Why there is no result.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No room for another node, after collection and growth.
+    #[error("the node table is full and the memory budget allows no more")]
+    TableFull,
+    /// The computation was asked to stop.
+    #[error("the computation was cancelled")]
+    Cancelled,
+    /// Operands belong to different managers.
+    #[error("the operands belong to different managers")]
+    DifferentManagers,
+    /// A level beyond what tables can hold.
+    #[error("level {level} is beyond the largest, {}", tremula_table::layout::MAX_LEVELS - 1)]
+    LevelTooLarge {
+        /// The level.
+        level: u32,
+    },
+    /// A count was asked over variables that do not include all of the function's.
+    #[error("the function depends on level {level}, which is not among the counted ones")]
+    NotCounted {
+        /// The level.
+        level: u32,
+    },
+    /// A relation's pairs are not ascending, or not (current, next) in this order.
+    #[error("the pairs of a relation must ascend, each next-state level right of its current-state level")]
+    UnorderedPairs,
+    /// A relation depends on a variable above or between its pairs.
+    #[error("the relation depends on level {level}, which is not in its pairs")]
+    OutsidePairs {
+        /// The level.
+        level: u32,
+    },
+    /// A renaming maps two variables to one.
+    #[error("the renaming maps two variables to one")]
+    NotAPermutation,
+    /// A renaming's target occurs in the function and is not renamed itself.
+    #[error("level {level} is a target of the renaming and occurs in the function without being renamed")]
+    RenamingCollides {
+        /// The level.
+        level: u32,
+    },
+    /// Simplification against an empty care set.
+    #[error("the care set is empty")]
+    EmptyCareSet,
+    /// Nodes handed in do not form an ordered diagram.
+    #[error("node {position} is malformed: {problem}")]
+    MalformedNode {
+        /// Position in the list handed in.
+        position: usize,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// Too many different variable sets or renamings for the operation cache's tags.
+    #[error("too many different variable sets or renamings")]
+    TooManyParameters,
+}
+
+impl From<Interrupt> for Error {
+    fn from(interrupt: Interrupt) -> Error {
+        match interrupt {
+            Interrupt::TableFull => Error::TableFull,
+            Interrupt::Cancelled => Error::Cancelled,
+        }
+    }
+}
+
+impl From<OverBudget> for Error {
+    fn from(_: OverBudget) -> Error {
+        Error::TableFull
+    }
+}
+
+impl From<MapError> for Error {
+    fn from(_: MapError) -> Error {
+        Error::TableFull
+    }
+}

@@ -1,0 +1,161 @@
+//! The small contract that all operations are written against, and how sub-problems are solved under it.
+//!
+//! An operation is plain data ([`Operation`]): operands in, one reference out. [`Call`] is such a sub-problem after its
+//! terminal tests, so nothing trivial is ever hashed, looked up or (in parallel executions) spawned. [`Exec::both`] is
+//! fork and join. The single-threaded execution runs one side after the other; others may run them at the same time.
+
+use crate::env::Env;
+use tremula_table::{Interrupt, Key, Node, Ref, Solo};
+
+/// Result of an operation.
+pub type Outcome = Result<Ref, Interrupt>;
+
+/// A sub-problem as plain data.
+pub trait Operation: Copy {
+    /// Identity in the operation cache.
+    fn key(self) -> Key;
+
+    /// Fetch the nodes that [`Operation::expand`] reads first.
+    fn prefetch<E: Exec>(self, exec: &E);
+
+    /// Solve by smaller sub-problems. Operands are protected by the caller; results in hand across a call must be kept.
+    fn expand<E: Exec>(self, exec: &mut E, env: &Env) -> Outcome;
+}
+
+/// A sub-problem after its terminal tests.
+#[derive(Copy, Clone)]
+pub enum Call<O> {
+    /// Trivial: here is the result.
+    Done(Ref),
+    /// To be looked up or solved.
+    Todo {
+        /// The normalised sub-problem.
+        operation: O,
+        /// Hash of its key.
+        hash: u64,
+        /// Negate the result (part of the normalisation).
+        negate: bool,
+    },
+}
+
+impl<O: Operation> Call<O> {
+    /// A sub-problem that is not trivial.
+    #[inline]
+    pub fn todo(operation: O, negate: bool) -> Call<O> {
+        Call::Todo { operation, hash: operation.key().hash(), negate }
+    }
+
+    /// The call for the negated result.
+    #[inline]
+    pub fn negated(self) -> Call<O> {
+        match self {
+            Call::Done(f) => Call::Done(!f),
+            Call::Todo { operation, hash, negate } => Call::Todo { operation, hash, negate: !negate },
+        }
+    }
+}
+
+/// What operations need: nodes, find-or-put, the cache, protection, fork and join.
+pub trait Exec: Sized {
+    /// The node behind a reference.
+    fn node(&self, f: Ref) -> Node;
+    /// Level of the top variable.
+    fn level(&self, f: Ref) -> u32;
+    /// Find or put; may collect garbage (the arguments are protected).
+    fn make(&mut self, level: u32, low: Ref, high: Ref) -> Outcome;
+    /// Cached result.
+    fn cache_get(&mut self, hash: u64, key: Key) -> Option<Ref>;
+    /// Remember a result.
+    fn cache_put(&mut self, hash: u64, key: Key, result: Ref);
+    /// Fetch a cache line.
+    fn cache_prefetch(&self, hash: u64);
+    /// Fetch a node.
+    fn prefetch_node(&self, f: Ref);
+    /// Protect a function in hand until released.
+    fn keep(&mut self, f: Ref);
+    /// Release the last `count` kept functions.
+    fn release(&mut self, count: usize);
+
+    /// Solve one sub-problem.
+    #[inline]
+    fn solve<O: Operation>(&mut self, env: &Env, call: Call<O>) -> Outcome {
+        let Call::Todo { operation, hash, negate } = call else {
+            let Call::Done(result) = call else { unreachable!() };
+            return Ok(result);
+        };
+        let key = operation.key();
+        if let Some(result) = self.cache_get(hash, key) {
+            return Ok(result.negate_if(negate));
+        }
+        let result = operation.expand(self, env)?;
+        self.cache_put(hash, key, result);
+        Ok(result.negate_if(negate))
+    }
+
+    /// Solve two sub-problems, possibly at the same time; the results are not yet protected.
+    #[inline]
+    fn both<O: Operation>(&mut self, env: &Env, first: Call<O>, second: Call<O>) -> Result<(Ref, Ref), Interrupt> {
+        self.announce(first);
+        self.announce(second);
+        let a = self.solve(env, first)?;
+        self.keep(a);
+        let b = self.solve(env, second)?;
+        self.release(1);
+        Ok((a, b))
+    }
+
+    /// Fetch what a sub-problem will need first.
+    #[inline]
+    fn announce<O: Operation>(&self, call: Call<O>) {
+        if let Call::Todo { operation, hash, .. } = call {
+            self.cache_prefetch(hash);
+            operation.prefetch(self);
+        }
+    }
+
+    /// Both cofactors of `f` at `level`, which is at or above its top variable.
+    #[inline]
+    fn cofactors(&self, f: Ref, level: u32) -> (Ref, Ref) {
+        let node = self.node(f);
+        if node.level == level { (node.low.under(f), node.high.under(f)) } else { (f, f) }
+    }
+}
+
+impl Exec for Solo {
+    #[inline]
+    fn node(&self, f: Ref) -> Node {
+        Solo::node(self, f)
+    }
+    #[inline]
+    fn level(&self, f: Ref) -> u32 {
+        Solo::level(self, f)
+    }
+    #[inline]
+    fn make(&mut self, level: u32, low: Ref, high: Ref) -> Outcome {
+        Solo::make(self, level, low, high)
+    }
+    #[inline]
+    fn cache_get(&mut self, hash: u64, key: Key) -> Option<Ref> {
+        Solo::cache_get(self, hash, key)
+    }
+    #[inline]
+    fn cache_put(&mut self, hash: u64, key: Key, result: Ref) {
+        Solo::cache_put(self, hash, key, result);
+    }
+    #[inline]
+    fn cache_prefetch(&self, hash: u64) {
+        Solo::cache_prefetch(self, hash);
+    }
+    #[inline]
+    fn prefetch_node(&self, f: Ref) {
+        Solo::prefetch_node(self, f);
+    }
+    #[inline]
+    fn keep(&mut self, f: Ref) {
+        Solo::keep(self, f);
+    }
+    #[inline]
+    fn release(&mut self, count: usize) {
+        Solo::release(self, count);
+    }
+}

@@ -1,0 +1,40 @@
+//! Binary decision diagrams with complement edges.
+//!
+//! ```
+//! use tremula_diagrams::{Budget, Manager};
+//! let manager = Manager::new(&Budget::new(16 << 20))?;
+//! let (x, y, z) = (manager.var(0)?, manager.var(1)?, manager.var(2)?);
+//! let majority = x.and(&y)?.or(&y.and(&z)?)?.or(&x.and(&z)?)?;
+//! assert_eq!(majority.count(&[0, 1, 2])?.to_string(), "4");
+//! assert_eq!(majority.exists(&[0])?, y.or(&z)?);
+//! assert_eq!(majority, x.ite(&y.or(&z)?, &y.and(&z)?)?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - Operations return [`Error::TableFull`] when the memory budget is exhausted, and never abort.
+//! - A [`Bdd`] protects its function from collection while it lives. Collections happen inside operations.
+//! - Several managers live side by side; nothing is global.
+//! - Algorithms are written once against a small execution contract, and contain no `unsafe`.
+//!
+//! Invariants: functions are canonical, so equality of handles is equality of functions; operands in a running operation
+//! are reachable from handles, results in hand are kept on the table's shadow stack.
+//!
+//! Not yet: list decision diagrams, dynamic reordering, several threads in one manager.
+#![forbid(unsafe_code)]
+
+mod assignments;
+mod bdd;
+mod count;
+mod env;
+mod error;
+mod exec;
+mod manager;
+mod ops;
+mod relation;
+
+pub use assignments::Assignments;
+pub use bdd::Bdd;
+pub use dashu_int::UBig;
+pub use error::Error;
+pub use manager::{ImportEdge, ImportNode, Manager, Relation, RelationBundle};
+pub use tremula_table::{Attention, Budget, Counters, Options, SetupError, Sizing, Snapshot};

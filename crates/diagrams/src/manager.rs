@@ -1,0 +1,300 @@
+//! Managers: one table, its relations and variable sets, and the handles into them.
+
+use crate::bdd::Bdd;
+use crate::env::{Env, Permutation, VarSet};
+use crate::error::Error;
+use crate::exec::Exec;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use tremula_table::layout::MAX_LEVELS;
+use tremula_table::{Attention, Budget, Counters, Lease, OpTag, Options, Ref, SetupError, Solo};
+
+/// Stack that one level of recursion may take, generously.
+const FRAME_BYTES: usize = 1024;
+/// Nested operations (an image that unites, a renaming that composes) go down the levels this often at most.
+const NESTING: usize = 3;
+/// Distinct levels in one manager: bounds the stack that a recursion can need.
+const MAX_DISTINCT_LEVELS: usize = 1 << 18;
+
+/// What all handles of a manager share.
+pub(crate) struct Core {
+    pub table: Solo,
+    pub env: Env,
+    levels: BTreeSet<u32>,
+    relations_lease: Lease,
+}
+
+impl Core {
+    /// Run an operation with enough stack for its recursion, and leave the shadow stack as it was.
+    pub fn run<T>(&mut self, operation: impl FnOnce(&mut Solo, &Env) -> T) -> T {
+        let depth = self.table.depth();
+        let (table, env) = (&mut self.table, &self.env);
+        let stack = (self.levels.len() + 64) * FRAME_BYTES * NESTING;
+        let result = stacker::maybe_grow(stack, stack + (64 << 10), || operation(table, env));
+        self.table.unwind(depth);
+        result
+    }
+
+    /// Note that a level is in use.
+    pub fn use_level(&mut self, level: u32) -> Result<(), Error> {
+        if level >= MAX_LEVELS {
+            return Err(Error::LevelTooLarge { level });
+        }
+        if self.levels.insert(level) && self.levels.len() > MAX_DISTINCT_LEVELS {
+            self.levels.remove(&level);
+            return Err(Error::LevelTooLarge { level });
+        }
+        Ok(())
+    }
+
+    pub fn var_set(&mut self, levels: impl IntoIterator<Item = u32>) -> Result<u32, Error> {
+        parameter(self.env.sets.intern(levels.into_iter().collect::<VarSet>()))
+    }
+
+    pub fn permutation(&mut self, permutation: Permutation) -> Result<u32, Error> {
+        permutation.targets().try_for_each(|level| self.use_level(level))?;
+        parameter(self.env.permutations.intern(permutation))
+    }
+}
+
+fn parameter(number: u32) -> Result<u32, Error> {
+    if number < OpTag::MAX_PARAMETER { Ok(number) } else { Err(Error::TooManyParameters) }
+}
+
+/// Owner of a table of diagrams. Clones are handles on the same manager; managers do not know each other.
+///
+/// Variables are identified by their level in the order, starting at zero, nearest to the root. A manager and its
+/// handles stay in one thread; other threads can ask it to stop or report through its [`Attention`].
+#[derive(Clone)]
+pub struct Manager {
+    pub(crate) core: Rc<RefCell<Core>>,
+}
+
+/// An edge of a diagram handed in by [`Manager::import`]: node 0 is the constant false, node `i` the `i`-th of the list.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct ImportEdge {
+    /// The node.
+    pub node: u32,
+    /// Negate it.
+    pub complement: bool,
+}
+
+/// A node of a diagram handed in by [`Manager::import`].
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct ImportNode {
+    /// Level of its variable.
+    pub level: u32,
+    /// Child where the variable is false.
+    pub low: ImportEdge,
+    /// Child where the variable is true.
+    pub high: ImportEdge,
+}
+
+impl Manager {
+    /// A manager whose tables live in `budget`.
+    pub fn new(budget: &Budget) -> Result<Manager, SetupError> {
+        Manager::with_options(budget, Options::default(), Attention::default())
+    }
+
+    /// A manager with its own table options, watched through `attention`.
+    pub fn with_options(budget: &Budget, options: Options, attention: Attention) -> Result<Manager, SetupError> {
+        let table = Solo::new(budget, options, attention)?;
+        let relations_lease = budget.take(0).expect("nothing fits");
+        let core = Core { table, env: Env::default(), levels: BTreeSet::new(), relations_lease };
+        Ok(Manager { core: Rc::new(RefCell::new(core)) })
+    }
+
+    pub(crate) fn handle(&self, f: Ref) -> Bdd {
+        let slot = self.core.borrow_mut().table.handles_mut().open(f);
+        Bdd { manager: self.clone(), slot }
+    }
+
+    pub(crate) fn is(&self, other: &Manager) -> bool {
+        Rc::ptr_eq(&self.core, &other.core)
+    }
+
+    /// Run a fallible operation and protect its result.
+    pub(crate) fn run(&self, operation: impl FnOnce(&mut Solo, &Env) -> crate::exec::Outcome) -> Result<Bdd, Error> {
+        let result = self.core.borrow_mut().run(operation)?;
+        Ok(self.handle(result))
+    }
+
+    /// A constant function.
+    pub fn constant(&self, value: bool) -> Bdd {
+        self.handle(Ref::FALSE.negate_if(value))
+    }
+
+    /// The function that is the variable at `level`.
+    pub fn var(&self, level: u32) -> Result<Bdd, Error> {
+        self.core.borrow_mut().use_level(level)?;
+        self.run(|table, _| table.make(level, Ref::FALSE, Ref::TRUE))
+    }
+
+    /// The conjunction of literals: each level with the value it must have.
+    ///
+    /// A level given twice with different values makes the result false.
+    pub fn cube(&self, literals: &[(u32, bool)]) -> Result<Bdd, Error> {
+        let mut literals = literals.to_vec();
+        literals.sort_unstable();
+        literals.dedup();
+        literals.iter().try_for_each(|&(level, _)| self.core.borrow_mut().use_level(level))?;
+        if literals.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+            return Ok(self.constant(false));
+        }
+        self.run(|table, _| {
+            literals.iter().rev().try_fold(Ref::TRUE, |rest, &(level, value)| {
+                let (low, high) = if value { (Ref::FALSE, rest) } else { (rest, Ref::FALSE) };
+                table.make(level, low, high)
+            })
+        })
+    }
+
+    /// Build diagrams from a list of nodes, children first, and return the functions at `roots`.
+    pub fn import(&self, nodes: impl IntoIterator<Item = ImportNode>, roots: &[ImportEdge]) -> Result<Vec<Bdd>, Error> {
+        let core = &mut *self.core.borrow_mut();
+        let depth = core.table.depth();
+        let built = import(core, nodes, roots);
+        core.table.unwind(depth);
+        let slots: Vec<u32> = built?.into_iter().map(|f| core.table.handles_mut().open(f)).collect();
+        Ok(slots.into_iter().map(|slot| Bdd { manager: self.clone(), slot }).collect())
+    }
+
+    /// Compile a transition relation for [`Bdd::relnext`].
+    ///
+    /// `pairs` are the (current, next) levels that the relation reads or writes, ascending; it may depend on them and on
+    /// variables below all of them, which are quantified away. Variables outside the pairs keep their value.
+    pub fn relation(&self, relation: &Bdd, pairs: &[(u32, u32)]) -> Result<Relation, Error> {
+        if !self.is(&relation.manager) {
+            return Err(Error::DifferentManagers);
+        }
+        let ordered = pairs.iter().all(|pair| pair.0 < pair.1) && pairs.windows(2).all(|two| two[0].1 < two[1].0);
+        if !ordered {
+            return Err(Error::UnorderedPairs);
+        }
+        let core = &mut *self.core.borrow_mut();
+        pairs.iter().try_for_each(|&(current, next)| core.use_level(current).and(core.use_level(next)))?;
+        let root = core.table.handles().get(relation.slot);
+        let stack = (pairs.len() + 64) * FRAME_BYTES;
+        let (table, relations) = (&core.table, &mut core.env.relations);
+        let number = stacker::maybe_grow(stack, stack + (64 << 10), || relations.compile(table, root, pairs))
+            .map_err(|outside| Error::OutsidePairs { level: outside.level })?;
+        core.relations_lease.resize(core.env.relations.bytes())?;
+        Ok(Relation { manager: self.clone(), number })
+    }
+
+    /// Put relations together for [`Bdd::relnext_all`].
+    pub fn bundle(&self, relations: &[Relation]) -> Result<RelationBundle, Error> {
+        if relations.iter().any(|relation| !self.is(&relation.manager)) {
+            return Err(Error::DifferentManagers);
+        }
+        let numbers: Vec<u32> = relations.iter().map(|relation| relation.number).collect();
+        let number = self.core.borrow_mut().env.relations.bundle_up(&numbers);
+        Ok(RelationBundle { manager: self.clone(), number })
+    }
+
+    /// Counters of the tables.
+    pub fn counters(&self) -> Counters {
+        self.core.borrow().table.counters()
+    }
+
+    /// The budget these tables live in.
+    pub fn budget(&self) -> Budget {
+        self.core.borrow().table.budget().clone()
+    }
+
+    /// Through this, other threads can stop the running operation or ask for a report.
+    pub fn attention(&self) -> Attention {
+        self.core.borrow().table.attention().clone()
+    }
+
+    /// Collect garbage now; returns the number of live nodes.
+    pub fn collect(&self) -> usize {
+        self.core.borrow_mut().table.collect()
+    }
+
+    /// Slide live nodes together and give memory back to the budget.
+    pub fn compact(&self) {
+        self.core.borrow_mut().table.compact();
+    }
+
+    /// Nodes of several functions together, shared ones counted once, without terminals.
+    pub fn shared_node_count(&self, functions: &[&Bdd]) -> Result<usize, Error> {
+        if functions.iter().any(|f| !self.is(&f.manager)) {
+            return Err(Error::DifferentManagers);
+        }
+        let core = self.core.borrow();
+        let roots: Vec<Ref> = functions.iter().map(|f| core.table.handles().get(f.slot)).collect();
+        Ok(core.table.reachable(&roots)?.1)
+    }
+
+    /// Check the invariants of everything that handles reach (for tests).
+    pub fn check(&self) -> Result<(), String> {
+        self.core.borrow().table.check()
+    }
+}
+
+fn import(
+    core: &mut Core,
+    nodes: impl IntoIterator<Item = ImportNode>,
+    roots: &[ImportEdge],
+) -> Result<Vec<Ref>, Error> {
+    let mut built = vec![Ref::FALSE];
+    let find = |built: &[Ref], edge: ImportEdge, position| match built.get(edge.node as usize) {
+        Some(f) => Ok(f.negate_if(edge.complement)),
+        None => Err(Error::MalformedNode { position, problem: "it refers to a node that does not come before it" }),
+    };
+    for (position, node) in nodes.into_iter().enumerate() {
+        core.use_level(node.level)?;
+        let (low, high) = (find(&built, node.low, position)?, find(&built, node.high, position)?);
+        if node.level >= Exec::level(&core.table, low).min(Exec::level(&core.table, high)) {
+            return Err(Error::MalformedNode { position, problem: "its variable does not come before its children's" });
+        }
+        let f = core.table.make(node.level, low, high)?;
+        core.table.keep(f);
+        built.push(f);
+    }
+    roots.iter().map(|&root| find(&built, root, built.len())).collect()
+}
+
+/// A transition relation compiled by [`Manager::relation`].
+#[derive(Clone)]
+pub struct Relation {
+    pub(crate) manager: Manager,
+    pub(crate) number: u32,
+}
+
+impl Relation {
+    /// Level of the topmost variable that the relation tests or changes; none if it never fires or changes nothing.
+    pub fn level(&self) -> Option<u32> {
+        self.manager.core.borrow().env.relations.level(self.number)
+    }
+
+    /// Number of nodes in compiled form.
+    pub fn size(&self) -> usize {
+        self.manager.core.borrow().env.relations.size(self.number)
+    }
+
+    /// Is there no transition at all?
+    pub fn is_empty(&self) -> bool {
+        self.number == crate::relation::Quad::EMPTY
+    }
+
+    /// The union of two relations, unless it would take more than `limit` new nodes.
+    pub fn union(&self, other: &Relation, limit: usize) -> Result<Option<Relation>, Error> {
+        if !self.manager.is(&other.manager) {
+            return Err(Error::DifferentManagers);
+        }
+        let core = &mut *self.manager.core.borrow_mut();
+        let number = core.env.relations.union(self.number, other.number, limit);
+        core.relations_lease.resize(core.env.relations.bytes())?;
+        Ok(number.map(|number| Relation { manager: self.manager.clone(), number }))
+    }
+}
+
+/// Several relations whose images are computed together.
+#[derive(Clone)]
+pub struct RelationBundle {
+    pub(crate) manager: Manager,
+    pub(crate) number: u32,
+}

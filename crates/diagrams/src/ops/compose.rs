@@ -1,0 +1,52 @@
+//! Substitution of a function for a variable.
+
+use super::code;
+use super::ite::ite;
+use crate::env::Env;
+use crate::exec::{Call, Exec, Operation, Outcome};
+use tremula_table::{Key, OpTag, Ref};
+
+/// `f` with `g` in place of the variable `level`; `f` regular.
+#[derive(Copy, Clone)]
+pub struct Compose {
+    f: Ref,
+    g: Ref,
+    level: u32,
+}
+
+/// `f[level := g]`. `level` must be below [`OpTag::MAX_PARAMETER`].
+pub fn compose<E: Exec>(exec: &mut E, env: &Env, f: Ref, level: u32, g: Ref) -> Outcome {
+    if exec.level(f) > level {
+        return Ok(f);
+    }
+    exec.solve(env, Call::todo(Compose { f: f.regular(), g, level }, f.is_complement()))
+}
+
+impl Operation for Compose {
+    #[inline]
+    fn key(self) -> Key {
+        Key::binary(self.f, self.g, OpTag::binary(code::COMPOSE, self.level))
+    }
+
+    #[inline]
+    fn prefetch<E: Exec>(self, exec: &E) {
+        exec.prefetch_node(self.f);
+    }
+
+    fn expand<E: Exec>(self, exec: &mut E, env: &Env) -> Outcome {
+        let node = exec.node(self.f);
+        if node.level == self.level {
+            return ite(exec, env, self.g, node.high, node.low);
+        }
+        let low = compose(exec, env, node.low, self.level, self.g)?;
+        exec.keep(low);
+        let high = compose(exec, env, node.high, self.level, self.g)?;
+        exec.keep(high);
+        // `g` may reach above this variable, so the result is put together by ite.
+        let variable = exec.make(node.level, Ref::FALSE, Ref::TRUE)?;
+        exec.keep(variable);
+        let result = ite(exec, env, variable, high, low)?;
+        exec.release(3);
+        Ok(result)
+    }
+}

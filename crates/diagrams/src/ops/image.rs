@@ -1,0 +1,125 @@
+//! Successors and predecessors of a set under compiled relations, renaming included.
+//!
+//! Current and next variables alternate in the order, so the image is built in the current variables at once: where a
+//! relation node leads from value `a` to value `b` of a variable, the successors go into the branch `b`.
+
+use super::and::or_of_results;
+use super::code;
+use crate::env::Env;
+use crate::exec::{Call, Exec, Operation, Outcome};
+use crate::relation::{Bundle, Quad};
+use tremula_table::{Interrupt, Key, OpTag, Ref};
+
+const NEXT: OpTag = OpTag::unary(code::NEXT, 0);
+const PREVIOUS: OpTag = OpTag::unary(code::PREVIOUS, 0);
+const NEXT_OF_ALL: OpTag = OpTag::unary(code::NEXT_OF_ALL, 0);
+
+/// Image of a set under one relation, forwards or backwards. The set is not empty, the relation has a node.
+#[derive(Copy, Clone)]
+pub struct Image<const FORWARD: bool> {
+    set: Ref,
+    relation: u32,
+}
+
+/// Terminal tests of an image.
+#[inline]
+pub fn image<const FORWARD: bool>(set: Ref, relation: u32) -> Call<Image<FORWARD>> {
+    if set == Ref::FALSE || relation == Quad::EMPTY {
+        return Call::Done(Ref::FALSE);
+    }
+    if relation == Quad::IDENTITY {
+        return Call::Done(set);
+    }
+    Call::todo(Image { set, relation }, false)
+}
+
+impl<const FORWARD: bool> Operation for Image<FORWARD> {
+    #[inline]
+    fn key(self) -> Key {
+        Key::unary(self.set, self.relation, if FORWARD { NEXT } else { PREVIOUS })
+    }
+
+    #[inline]
+    fn prefetch<E: Exec>(self, exec: &E) {
+        exec.prefetch_node(self.set);
+    }
+
+    fn expand<E: Exec>(self, exec: &mut E, env: &Env) -> Outcome {
+        let quad = env.relations.quad(self.relation);
+        let node = exec.node(self.set);
+        let cofactors = (node.low.under(self.set), node.high.under(self.set));
+        if node.level < quad.level {
+            let calls = (image(cofactors.0, self.relation), image(cofactors.1, self.relation));
+            let (low, high) = exec.both::<Self>(env, calls.0, calls.1)?;
+            return exec.make(node.level, low, high);
+        }
+        let (s0, s1) = if node.level == quad.level { cofactors } else { (self.set, self.set) };
+        let [[stay0, rise], [fall, stay1]] = quad.moves;
+        if rise == Quad::EMPTY && fall == Quad::EMPTY {
+            let (low, high) = exec.both::<Self>(env, image(s0, stay0), image(s1, stay1))?;
+            return exec.make(quad.level, low, high);
+        }
+        let (into0, into1) = if FORWARD { ((stay0, fall), (rise, stay1)) } else { ((stay0, rise), (fall, stay1)) };
+        let calls: [Call<Self>; 4] = [image(s0, into0.0), image(s1, into0.1), image(s0, into1.0), image(s1, into1.1)];
+        let low = union_of(exec, env, calls[0], calls[1])?;
+        exec.keep(low);
+        let high = union_of(exec, env, calls[2], calls[3])?;
+        exec.release(1);
+        exec.make(quad.level, low, high)
+    }
+}
+
+#[inline]
+fn union_of<E: Exec, O: Operation>(exec: &mut E, env: &Env, first: Call<O>, second: Call<O>) -> Outcome {
+    let (a, b) = exec.both(env, first, second)?;
+    or_of_results(exec, env, a, b)
+}
+
+/// Image of a set under all relations of a bundle at once.
+#[derive(Copy, Clone)]
+pub struct ImageOfAll {
+    set: Ref,
+    bundle: u32,
+}
+
+/// Terminal tests of an image under all relations.
+#[inline]
+pub fn image_of_all(set: Ref, bundle: u32) -> Call<ImageOfAll> {
+    if set == Ref::FALSE || bundle == Bundle::END {
+        return Call::Done(Ref::FALSE);
+    }
+    Call::todo(ImageOfAll { set, bundle }, false)
+}
+
+impl Operation for ImageOfAll {
+    #[inline]
+    fn key(self) -> Key {
+        Key::unary(self.set, self.bundle, NEXT_OF_ALL)
+    }
+
+    #[inline]
+    fn prefetch<E: Exec>(self, exec: &E) {
+        exec.prefetch_node(self.set);
+    }
+
+    fn expand<E: Exec>(self, exec: &mut E, env: &Env) -> Outcome {
+        let bundle = env.relations.bundle(self.bundle);
+        let node = exec.node(self.set);
+        if node.level < bundle.level {
+            let (s0, s1) = (node.low.under(self.set), node.high.under(self.set));
+            let (low, high) = exec.both(env, image_of_all(s0, self.bundle), image_of_all(s1, self.bundle))?;
+            return exec.make(node.level, low, high);
+        }
+        let lower = exec.solve(env, image_of_all(self.set, bundle.rest))?;
+        bundle.relations.iter().try_fold(lower, |all, &relation| self.unite_image(exec, env, all, relation))
+    }
+}
+
+impl ImageOfAll {
+    fn unite_image<E: Exec>(self, exec: &mut E, env: &Env, all: Ref, relation: u32) -> Result<Ref, Interrupt> {
+        exec.keep(all);
+        let one = exec.solve(env, image::<true>(self.set, relation))?;
+        exec.release(1);
+        or_of_results(exec, env, all, one)
+    }
+}

@@ -1,0 +1,24 @@
+//! The operations, one file each, written once against [`crate::exec::Exec`].
+
+pub mod and;
+pub mod compose;
+pub mod image;
+pub mod ite;
+pub mod permute;
+pub mod quantify;
+pub mod restrict;
+pub mod xor;
+
+/// Codes of the cached operations; together with their parameter they tell entries apart.
+mod code {
+    pub const AND: u8 = 1;
+    pub const XOR: u8 = 2;
+    pub const EXISTS: u8 = 3;
+    pub const AND_EXISTS: u8 = 4;
+    pub const NEXT: u8 = 5;
+    pub const PREVIOUS: u8 = 6;
+    pub const NEXT_OF_ALL: u8 = 7;
+    pub const PERMUTE: u8 = 8;
+    pub const COMPOSE: u8 = 9;
+    pub const RESTRICT: u8 = 10;
+}
