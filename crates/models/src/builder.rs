@@ -1,0 +1,111 @@
+//! Nodes without duplicates: the unique table behind the reader and the writer.
+
+use std::hash::{BuildHasher, RandomState};
+
+use crate::system::{Edge, MAX_NODE_ID, Node};
+
+/// All ids that an [`Edge`] can hold are taken.
+#[derive(Debug)]
+pub(crate) struct Full;
+
+/// A growing list of distinct nodes.
+///
+/// Invariants: `nodes[i]` has id `i + 1`; `slots` is an open-addressing table of all ids, its
+/// length a power of two and more than half of it empty (an empty slot is 0).
+pub(crate) struct Builder {
+    nodes: Vec<Node>,
+    slots: Vec<u32>,
+    /// Seeded per builder, so that no file can be made to collide on purpose.
+    hasher: RandomState,
+}
+
+impl Builder {
+    pub(crate) fn new() -> Self {
+        Self { nodes: Vec::new(), slots: vec![0; 16], hasher: RandomState::new() }
+    }
+
+    pub(crate) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    pub(crate) fn into_nodes(self) -> Vec<Node> {
+        self.nodes
+    }
+
+    /// The variable of an edge's node; for a terminal, a number above all variables.
+    pub(crate) fn variable(&self, edge: Edge) -> u32 {
+        edge.id().checked_sub(1).map_or(u32::MAX, |index| self.nodes[index as usize].variable)
+    }
+
+    /// The function `if variable then high else low`, in canonical form.
+    pub(crate) fn decide(&mut self, variable: u32, low: Edge, high: Edge) -> Result<Edge, Full> {
+        if low == high {
+            return Ok(low);
+        }
+        let negate = low.is_complement();
+        let (low, high) = (low.not_if(negate), high.not_if(negate));
+        Ok(self.add(Node { variable, low, high })?.not_if(negate))
+    }
+
+    /// The edge to `node`, which must be reduced: low not complemented and not equal to high.
+    pub(crate) fn add(&mut self, node: Node) -> Result<Edge, Full> {
+        let slot = self.find(&node);
+        if self.slots[slot] != 0 {
+            return Ok(Edge::new(self.slots[slot], false));
+        }
+        if self.nodes.len() >= MAX_NODE_ID as usize {
+            return Err(Full);
+        }
+        self.nodes.push(node);
+        let id = self.nodes.len() as u32;
+        self.slots[slot] = id;
+        if self.nodes.len() * 2 >= self.slots.len() {
+            self.grow();
+        }
+        Ok(Edge::new(id, false))
+    }
+
+    /// The slot that holds `node`, or the empty one where it belongs.
+    fn find(&self, node: &Node) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = self.hasher.hash_one(node) as usize & mask;
+        while let Some(index) = self.slots[slot].checked_sub(1) {
+            if self.nodes[index as usize] == *node {
+                break;
+            }
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+
+    fn grow(&mut self) {
+        self.slots = vec![0; self.slots.len() * 2];
+        for index in 0..self.nodes.len() {
+            let slot = self.find(&self.nodes[index]);
+            self.slots[slot] = index as u32 + 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_nodes_are_made_once() {
+        let mut builder = Builder::new();
+        let edges: Vec<Edge> = (0..1000).map(|v| builder.decide(v, Edge::FALSE, Edge::TRUE).unwrap()).collect();
+        for (variable, edge) in (0..).zip(&edges) {
+            assert_eq!(builder.decide(variable, Edge::FALSE, Edge::TRUE).unwrap(), *edge);
+            assert_eq!(builder.decide(variable, Edge::TRUE, Edge::FALSE).unwrap(), !*edge);
+        }
+        assert_eq!(builder.nodes().len(), edges.len());
+    }
+
+    #[test]
+    fn equal_children_need_no_node() {
+        let mut builder = Builder::new();
+        assert_eq!(builder.decide(7, Edge::TRUE, Edge::TRUE).unwrap(), Edge::TRUE);
+        assert!(builder.nodes().is_empty());
+    }
+}

@@ -1,0 +1,67 @@
+//! Symbolic models: one [`TransitionSystem`] type, and the `.bdd` files it is read from.
+//!
+//! A transition system is an initial set and a number of transition relations, all of them
+//! binary decision diagrams over numbered variables. This crate turns files into such a value
+//! and back; it computes no successors (that is the work of the engines).
+//!
+//! ```
+//! use tremula_models::{read_bdd, write_bdd, Edge, Group, Layout, Limits, Node};
+//! use tremula_models::{StateVariable, TransitionSystem};
+//!
+//! // One bit that starts at 0 and flips: initial = ¬x, relation = x ⊕ x'.
+//! let nodes = vec![
+//!     Node { variable: 0, low: Edge::FALSE, high: Edge::TRUE },                     // id 1: x
+//!     Node { variable: 1, low: Edge::FALSE, high: Edge::TRUE },                     // id 2: x'
+//!     Node { variable: 0, low: Edge::new(2, false), high: Edge::new(2, true) },     // id 3
+//! ];
+//! let flip = Group { reads: vec![0], writes: vec![0], relation: Edge::new(3, false) };
+//! let system = TransitionSystem {
+//!     variables: vec![StateVariable { bits: 1 }],
+//!     action_bits: 0,
+//!     nodes,
+//!     initial: Edge::new(1, true),
+//!     groups: vec![flip],
+//!     reachable: None,
+//!     action_labels: Vec::new(),
+//!     layout: Layout::Sylvan,
+//! };
+//!
+//! let mut file = Vec::new();
+//! write_bdd(&system, Layout::Legacy, &mut file)?;
+//! let again = read_bdd(file.as_slice(), &Limits::default())?;
+//! assert_eq!(again.layout, Layout::Legacy);
+//! assert!(again.evaluate(again.initial, |_| false));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Invariants
+//!
+//! Every system that [`read_bdd`] returns satisfies S1 to S7 of [`TransitionSystem`], and no two
+//! of its nodes are equal; so two edges are equal exactly if their functions are.
+//!
+//! Input is never trusted: a file gives a system or an error, whatever its bytes are. What a file
+//! may cost is bounded by [`Limits`], and memory grows with the bytes that really arrive, never
+//! with a count that the file merely claims.
+//!
+//! # Not yet
+//!
+//! `.ldd`, PNML and DVE are not read. Sets over a part of the state vector and diagrams with
+//! leaves other than true and false are refused.
+
+#![forbid(unsafe_code)]
+
+mod bdd;
+mod builder;
+mod check;
+mod error;
+mod limits;
+mod support;
+mod system;
+
+pub use bdd::{read_bdd, read_file, write_bdd};
+pub use error::{FormatError, Malformed, ReadError, SystemError, WriteError};
+pub use limits::Limits;
+pub use system::{
+    Edge, FIRST_ACTION_VARIABLE, Group, Layout, MAX_ACTION_BITS, MAX_NODE_ID, MAX_STATE_BITS, MAX_VARIABLE_BITS, Node,
+    StateVariable, TransitionSystem,
+};

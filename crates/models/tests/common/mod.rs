@@ -1,0 +1,40 @@
+//! What the tests of this crate share.
+#![allow(dead_code, reason = "every test uses only some of it")]
+
+pub mod bytes;
+pub mod property;
+pub mod random;
+
+use std::path::{Path, PathBuf};
+
+use tremula_models::{Limits, TransitionSystem, read_file};
+
+/// The folder of the small models that are part of the repository.
+pub fn testdata() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
+}
+
+/// The folder of the full collection of models, which may lie beside the repository.
+pub fn collection() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models")
+}
+
+/// All `.bdd` and `.bdd.gz` files in the folders of `folder`, sorted. None if it is missing.
+pub fn models_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten();
+        entries.map(|entry| entry.expect("a readable folder").path()).collect::<Vec<_>>()
+    };
+    let mut files: Vec<PathBuf> = entries(folder).iter().flat_map(|sub| entries(sub)).collect();
+    files.retain(|file| {
+        let name = file.to_string_lossy();
+        name.ends_with(".bdd") || name.ends_with(".bdd.gz")
+    });
+    files.sort();
+    files
+}
+
+/// Reads a model that must be fine.
+pub fn load(path: &Path) -> TransitionSystem {
+    read_file(path, &Limits::default()).unwrap_or_else(|error| panic!("{error}"))
+}
