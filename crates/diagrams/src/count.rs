@@ -15,14 +15,7 @@ pub fn count(table: &mut Solo, f: Ref, levels: &[u32]) -> Result<UBig, Error> {
     let (marks, nodes) = table.reachable(&[f])?;
     let limbs = levels.len() / Word::BITS as usize + 1;
     let bytes = nodes.saturating_add(1).saturating_mul(limbs).saturating_mul(size_of::<Word>());
-    let budget = table.budget().clone();
-    let _lease = match budget.take(bytes) {
-        Ok(lease) => lease,
-        Err(_) => {
-            table.shrink_cache();
-            budget.take(bytes)?
-        }
-    };
+    let _lease = crate::lease::take(table, bytes)?;
     let ranks = Ranks::new(&marks);
     let numbers = vec![0; (nodes + 1) * limbs];
     Counter { table, levels, marks, ranks, limbs, numbers }.total(f)

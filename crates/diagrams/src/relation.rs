@@ -8,6 +8,7 @@
 use crate::exec::Exec;
 use rustc_hash::FxHashMap;
 use tremula_table::Ref;
+use tremula_table::layout::TERMINAL_LEVEL;
 
 /// One pair of variables of a relation: where each move of the bit leads.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
@@ -113,8 +114,9 @@ impl Relations {
     pub fn bundle_up(&mut self, relations: &[u32]) -> u32 {
         let mut by_level: std::collections::BTreeMap<u32, Vec<u32>> = std::collections::BTreeMap::new();
         for &relation in relations {
-            if let Some(level) = self.level(relation) {
-                by_level.entry(level).or_default().push(relation);
+            if relation != Quad::EMPTY {
+                // The identity lies below all levels.
+                by_level.entry(self.level(relation).unwrap_or(TERMINAL_LEVEL)).or_default().push(relation);
             }
         }
         by_level.into_iter().rev().fold(Bundle::END, |rest, (level, relations)| {

@@ -42,14 +42,11 @@ fn normalised(f: Ref, g: Ref, h: Ref) -> Call<Ite> {
 /// A disjunction as the ternary operation computes it: what the ablation study compares `or` with.
 #[inline]
 pub fn plain_ite(f: Ref, g: Ref, h: Ref) -> Call<Ite> {
-    if f.is_terminal() || g == h || f == h {
+    if f.is_terminal() || g == h {
         return Call::Done(if f == Ref::FALSE { h } else { g });
     }
-    if h == Ref::FALSE && g == Ref::TRUE {
-        return Call::Done(f);
-    }
-    if h == Ref::TRUE && g == Ref::TRUE || f == !h && g == Ref::TRUE {
-        return Call::Done(Ref::TRUE);
+    if g == Ref::TRUE && (h == Ref::FALSE || f.index() == h.index()) {
+        return Call::Done(if f == !h { Ref::TRUE } else { f });
     }
     normalised(f, g, h)
 }

@@ -1,0 +1,169 @@
+//! Reachability: least fixpoints of the image, in several orders of work.
+
+use crate::strategy::{Order, Strategy};
+use crate::system::SymbolicSystem;
+use tremula_diagrams::{Bdd, Error, Relation, RelationBundle};
+
+/// All reachable states.
+pub struct Reached {
+    /// The set.
+    pub states: Bdd,
+    /// Breadth-first levels until nothing new was found; none for strategies that do not go level by level.
+    pub levels: Option<u64>,
+    /// Rounds of the strategy.
+    pub rounds: u64,
+    /// What did the work.
+    pub strategy: Strategy,
+}
+
+/// Exploration ended early; what was found by then is still true.
+pub struct Stopped {
+    /// Why.
+    pub error: Error,
+    /// States that are reachable for certain.
+    pub states: Bdd,
+    /// Rounds completed.
+    pub rounds: u64,
+    /// What did the work.
+    pub strategy: Strategy,
+}
+
+/// Where exploration stands after a round.
+pub struct Round<'a> {
+    /// Number of the round, from 1.
+    pub number: u64,
+    /// Is a round a breadth-first level?
+    pub is_level: bool,
+    /// States found so far.
+    pub states: &'a Bdd,
+    /// What the next round starts from.
+    pub frontier: &'a Bdd,
+    /// What is doing the work.
+    pub strategy: Strategy,
+}
+
+/// Told about each round, between operations.
+pub trait Observer {
+    /// A round is over.
+    fn round(&mut self, round: &Round<'_>);
+}
+
+/// An observer that does not look.
+impl Observer for () {
+    fn round(&mut self, _: &Round<'_>) {}
+}
+
+/// Compute all reachable states with one strategy.
+pub fn reach(
+    system: &SymbolicSystem,
+    strategy: Strategy,
+    observer: &mut dyn Observer,
+) -> Result<Reached, Box<Stopped>> {
+    if strategy.order == Order::Auto {
+        return crate::auto::reach(system, observer);
+    }
+    let mut run = Run::new(system, strategy);
+    match run.to_the_end(observer) {
+        Ok(()) => Ok(run.finished()),
+        Err(error) => Err(Box::new(run.stopped(error))),
+    }
+}
+
+/// One exploration under way.
+pub(crate) struct Run<'a> {
+    step: Step<'a>,
+    pub strategy: Strategy,
+    pub visited: Bdd,
+    pub frontier: Bdd,
+    pub rounds: u64,
+}
+
+/// How one round computes successors.
+enum Step<'a> {
+    /// One sweep over all relations together.
+    Bundle(RelationBundle),
+    /// Each relation's image of the same set, then a tree of unions.
+    Tree(&'a [Relation]),
+    /// Each relation's image of what is known by then.
+    Chain(&'a [Relation]),
+}
+
+impl<'a> Run<'a> {
+    pub fn new(system: &'a SymbolicSystem, strategy: Strategy) -> Run<'a> {
+        let step = match strategy.order {
+            Order::Bfs => Step::Bundle(system.manager.bundle(&system.relations).expect("relations of this manager")),
+            Order::Par => Step::Tree(&system.relations),
+            Order::Chaining | Order::Auto => Step::Chain(&system.relations),
+        };
+        let initial = &system.initial;
+        Run { step, strategy, visited: initial.clone(), frontier: initial.clone(), rounds: 0 }
+    }
+
+    pub fn to_the_end(&mut self, observer: &mut dyn Observer) -> Result<(), Error> {
+        while self.round()? {
+            observer.round(&self.report());
+        }
+        observer.round(&self.report());
+        Ok(())
+    }
+
+    pub fn report(&self) -> Round<'_> {
+        Round {
+            number: self.rounds,
+            is_level: self.is_level(),
+            states: &self.visited,
+            frontier: &self.frontier,
+            strategy: self.strategy,
+        }
+    }
+
+    fn is_level(&self) -> bool {
+        !matches!(self.step, Step::Chain(_))
+    }
+
+    /// One round; false when it found nothing new.
+    pub fn round(&mut self) -> Result<bool, Error> {
+        let from = if self.strategy.frontier { &self.frontier } else { &self.visited };
+        let found = match &self.step {
+            Step::Bundle(bundle) => from.relnext_all(bundle)?,
+            Step::Tree(relations) => image_tree(from, relations)?,
+            Step::Chain(relations) => chain(from, relations)?,
+        };
+        let grown = self.visited.or(&found)?;
+        self.rounds += 1;
+        let changed = grown != self.visited;
+        self.frontier = match (self.strategy.frontier, changed) {
+            (true, true) => found.minus(&self.visited)?,
+            (false, true) => grown.clone(),
+            (_, false) => self.frontier.manager().constant(false),
+        };
+        self.visited = grown;
+        Ok(changed)
+    }
+
+    pub fn finished(self) -> Reached {
+        let levels = self.is_level().then_some(self.rounds);
+        Reached { states: self.visited, levels, rounds: self.rounds, strategy: self.strategy }
+    }
+
+    pub fn stopped(self, error: Error) -> Stopped {
+        Stopped { error, states: self.visited, rounds: self.rounds, strategy: self.strategy }
+    }
+}
+
+/// The union of all relations' images of one set.
+fn image_tree(set: &Bdd, relations: &[Relation]) -> Result<Bdd, Error> {
+    match relations {
+        [] => Ok(set.manager().constant(false)),
+        [relation] => set.relnext(relation),
+        _ => {
+            let (left, right) = relations.split_at(relations.len() / 2);
+            image_tree(set, left)?.or(&image_tree(set, right)?)
+        }
+    }
+}
+
+/// The set and what firing the relations one after another adds to it.
+fn chain(set: &Bdd, relations: &[Relation]) -> Result<Bdd, Error> {
+    relations.iter().try_fold(set.clone(), |known, relation| known.or(&known.relnext(relation)?))
+}

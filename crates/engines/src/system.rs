@@ -1,0 +1,53 @@
+//! A transition system inside a manager: initial states and compiled relations.
+
+use tremula_diagrams::{Bdd, Error, ImportEdge, ImportNode, Manager, Relation};
+use tremula_models::{Edge, TransitionSystem};
+
+/// A model ready for exploration.
+pub struct SymbolicSystem {
+    /// The manager everything lives in.
+    pub manager: Manager,
+    /// Levels of the current-state variables, ascending.
+    pub state_levels: Vec<u32>,
+    /// The initial states.
+    pub initial: Bdd,
+    /// One relation per transition group, in the model's order.
+    pub relations: Vec<Relation>,
+}
+
+impl SymbolicSystem {
+    /// Bring a model into `manager`. Nothing of `model` is needed afterwards.
+    pub fn build(manager: &Manager, model: &TransitionSystem) -> Result<SymbolicSystem, Error> {
+        let roots: Vec<ImportEdge> = std::iter::once(model.initial)
+            .chain(model.groups.iter().map(|group| group.relation))
+            .map(import_edge)
+            .collect();
+        let mut functions = manager.import(model.nodes.iter().map(import_node), &roots)?.into_iter();
+        let initial = functions.next().expect("the first root is the initial set");
+        let relations = functions
+            .zip(&model.groups)
+            .map(|(function, group)| {
+                let levels = |bit| (TransitionSystem::current_variable(bit), TransitionSystem::next_variable(bit));
+                let pairs: Vec<(u32, u32)> = model.group_bits(group).into_iter().map(levels).collect();
+                manager.relation(&function, &pairs)
+            })
+            .collect::<Result<_, _>>()?;
+        let state_levels = (0..model.state_bits()).map(TransitionSystem::current_variable).collect();
+        Ok(SymbolicSystem { manager: manager.clone(), state_levels, initial, relations })
+    }
+
+    /// The reachable set that the model file itself carries, for comparison.
+    pub fn stored_reachable(&self, model: &TransitionSystem) -> Result<Option<Bdd>, Error> {
+        let Some(root) = model.reachable else { return Ok(None) };
+        let mut functions = self.manager.import(model.nodes.iter().map(import_node), &[import_edge(root)])?;
+        Ok(functions.pop())
+    }
+}
+
+fn import_edge(edge: Edge) -> ImportEdge {
+    ImportEdge { node: edge.id(), complement: edge.is_complement() }
+}
+
+fn import_node(node: &tremula_models::Node) -> ImportNode {
+    ImportNode { level: node.variable, low: import_edge(node.low), high: import_edge(node.high) }
+}
