@@ -16,6 +16,9 @@ pub enum Interrupt {
     /// Somebody asked for the computation to stop.
     #[error("the computation was cancelled")]
     Cancelled,
+    /// The operation is larger than the fuel it was given; run it another way.
+    #[error("the operation has used up its fuel")]
+    OutOfFuel,
 }
 
 const CANCEL: u32 = 1;

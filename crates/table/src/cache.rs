@@ -26,7 +26,14 @@ impl Entry {
 
     #[inline]
     fn new(key: Key, result: Ref) -> Entry {
-        Entry { first: key.first, second: key.second, third: key.third, result, ..Entry::zeroed() }
+        Entry {
+            first: key.first,
+            second: key.second,
+            third: key.third,
+            result,
+            #[cfg(feature = "wide-cache")]
+            padding: [0; 4],
+        }
     }
 
     /// Operations on a terminal are never cached, so a zero first operand marks an unused entry.

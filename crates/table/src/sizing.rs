@@ -40,6 +40,8 @@ pub struct Sizing {
     pub initial_nodes: usize,
     /// Grow at every collection up to this many nodes.
     pub eager_nodes: usize,
+    /// Let misses alone grow the cache up to this many entries.
+    pub eager_cache: usize,
     /// Above that, grow when more than this share is alive after a collection.
     pub live_share: f64,
     /// Give up when more than this share is alive and nothing can grow.
@@ -48,7 +50,14 @@ pub struct Sizing {
 
 impl Default for Sizing {
     fn default() -> Sizing {
-        Sizing { cache_per_node: 1.0, initial_nodes: 1 << 16, eager_nodes: 1 << 22, live_share: 0.25, full_share: 0.97 }
+        Sizing {
+            cache_per_node: 1.0,
+            initial_nodes: 1 << 16,
+            eager_nodes: 1 << 22,
+            eager_cache: 1 << 22,
+            live_share: 0.25,
+            full_share: 0.97,
+        }
     }
 }
 
@@ -94,8 +103,9 @@ impl Sizing {
             return now;
         }
         let wanted = self.sized(now.nodes.saturating_mul(2));
-        if wanted.bytes() <= available {
-            return wanted;
+        let with_cache = Sizes { cache_entries: wanted.cache_entries.max(now.cache_entries), ..wanted };
+        if let Some(fitting) = [with_cache, wanted].into_iter().find(|sizes| sizes.bytes() <= available) {
+            return fitting;
         }
         self.last_steps(now, live, available)
     }
@@ -117,15 +127,22 @@ impl Sizing {
         if nodes > now.nodes && possible { squeezed } else { now }
     }
 
+    /// Sizes after `missed` look-ups failed since the cache was last considered: a small cache that loses most of what
+    /// it is given grows even if the nodes do not, up to half of the budget.
+    pub fn after_misses(&self, now: Sizes, missed: usize, available: usize) -> Sizes {
+        let grown = Sizes { cache_entries: now.cache_entries * 2, ..now };
+        let thrashing = missed > now.cache_entries && now.cache_entries < self.eager_cache;
+        if tuning::GROW && thrashing && grown.bytes() <= available / 2 { grown } else { now }
+    }
+
     /// Is it worth going on with `live` of `nodes` alive?
     pub fn has_room(&self, live: usize, nodes: usize) -> bool {
         (live as f64) < self.full_share * nodes as f64
     }
 
-    /// Sizes for `live` compacted nodes: never larger than before.
+    /// Sizes for `live` compacted nodes: little more than they need, never larger than before. Growth is a collection away.
     pub fn after_compaction(&self, now: Sizes, live: usize) -> Sizes {
-        let wanted = ((live as f64 / self.live_share) as usize).max(self.initial_nodes);
-        let sizes = self.sized(wanted.max(live + Self::LEAST_NODES));
+        let sizes = self.sized(live + live / 8 + Self::LEAST_NODES);
         Sizes { nodes: sizes.nodes.min(now.nodes), cache_entries: sizes.cache_entries.min(now.cache_entries) }
     }
 }

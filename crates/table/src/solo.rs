@@ -14,12 +14,22 @@ use crate::tuning;
 use std::time::Instant;
 
 /// How a [`Solo`] table behaves.
-#[derive(Copy, Clone, Debug, Default)]
+#[derive(Copy, Clone, Debug)]
 pub struct Options {
     /// How sizes follow from the budget and the live nodes.
     pub sizing: Sizing,
     /// Collect after every so many created nodes and poison what is freed: finds missing roots.
     pub stress: Option<u64>,
+    /// Lanes that large operations run in, to overlap their memory accesses; one switches that off.
+    pub lanes: usize,
+    /// Expansions that an operation does before it goes on in lanes.
+    pub lane_threshold: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { sizing: Sizing::default(), stress: None, lanes: 8, lane_threshold: 5000 }
+    }
 }
 
 /// Node store, unique index, operation cache and roots of one thread.
@@ -44,11 +54,17 @@ pub struct Solo {
     live_at_collection: u64,
     created_at_collection: u64,
     handles: HandleSlots,
-    shadow: Vec<Ref>,
+    /// Shadow stacks: one for plain operations, then one per lane.
+    shadows: Vec<Vec<Ref>>,
+    /// Expansions that the running operation may still do before it stops with `OutOfFuel`.
+    fuel: u64,
     mark_stack: Vec<u32>,
     sizes: Sizes,
     options: Options,
     next_stress: u64,
+    /// Number of look-ups at which the size of the cache is considered again.
+    next_cache_check: u64,
+    misses_at_check: u64,
     counters: Counters,
     attention: Attention,
     lease: Lease,
@@ -89,11 +105,14 @@ impl Solo {
             live_at_collection: 0,
             created_at_collection: 0,
             handles: HandleSlots::default(),
-            shadow: Vec::new(),
+            shadows: vec![Vec::new(); options.lanes + 1],
+            fuel: u64::MAX,
             mark_stack: Vec::new(),
             sizes,
             options,
             next_stress: options.stress.unwrap_or(u64::MAX),
+            next_cache_check: sizes.cache_entries as u64,
+            misses_at_check: 0,
             counters: Counters::default(),
             attention,
             lease,
@@ -152,6 +171,13 @@ impl Solo {
         }
     }
 
+    /// Fetch what [`Solo::make`] will read first for this node.
+    #[inline]
+    pub fn prefetch_make(&self, level: u32, low: Ref, high: Ref) {
+        let negate = low.is_complement();
+        self.index.prefetch(Node::hash(level, low.negate_if(negate), high.negate_if(negate)));
+    }
+
     #[inline]
     fn insert(&mut self, mut slot: usize, hash: u64, node: Node) -> Result<u32, Interrupt> {
         if self.attention.is_set() {
@@ -175,6 +201,9 @@ impl Solo {
         let found = self.cache.get(hash, key);
         self.counters.lookups += 1;
         self.counters.hits += u64::from(found.is_some());
+        if self.counters.lookups >= self.next_cache_check {
+            self.consider_cache();
+        }
         found
     }
 
@@ -195,24 +224,49 @@ impl Solo {
     /// Protect `f` until the matching [`Solo::release`].
     #[inline]
     pub fn keep(&mut self, f: Ref) {
-        self.shadow.push(f);
+        self.keep_on(0, f);
     }
 
     /// Drop the protection of the last `count` kept functions.
     #[inline]
     pub fn release(&mut self, count: usize) {
-        let depth = self.shadow.len() - count;
-        self.shadow.truncate(depth);
+        self.release_on(0, count);
     }
 
-    /// Depth of the shadow stack, to return to with [`Solo::unwind`].
+    /// Protect `f` on one of the shadow stacks; the first is that of plain operations.
+    #[inline]
+    pub fn keep_on(&mut self, stack: usize, f: Ref) {
+        self.shadows[stack].push(f);
+    }
+
+    /// Drop the protection of the last `count` functions kept on a shadow stack.
+    #[inline]
+    pub fn release_on(&mut self, stack: usize, count: usize) {
+        let shadow = &mut self.shadows[stack];
+        shadow.truncate(shadow.len() - count);
+    }
+
+    /// Depth of the first shadow stack, to return to with [`Solo::unwind`].
     pub fn depth(&self) -> usize {
-        self.shadow.len()
+        self.shadows[0].len()
     }
 
-    /// Forget everything kept above `depth` (after an error).
+    /// Forget everything kept above `depth` on the first shadow stack, and everything on the others (after an error).
     pub fn unwind(&mut self, depth: usize) {
-        self.shadow.truncate(depth);
+        self.shadows[0].truncate(depth);
+        self.shadows[1..].iter_mut().for_each(Vec::clear);
+    }
+
+    /// How many expansions may follow before [`Interrupt::OutOfFuel`].
+    pub fn set_fuel(&mut self, expansions: u64) {
+        self.fuel = expansions;
+    }
+
+    /// Account for one expansion.
+    #[inline]
+    pub fn burn(&mut self) -> Result<(), Interrupt> {
+        self.fuel = self.fuel.wrapping_sub(1);
+        if self.fuel == 0 { Err(Interrupt::OutOfFuel) } else { Ok(()) }
     }
 
     /// The slots of user handles.
@@ -299,7 +353,8 @@ impl Solo {
         self.live.clear();
         self.live.insert(0);
         let mut count = 0;
-        let roots = self.handles.iter().chain(self.shadow.iter().copied()).chain(extra.iter().copied());
+        let kept = self.shadows.iter().flatten().copied();
+        let roots = self.handles.iter().chain(kept).chain(extra.iter().copied());
         for root in roots {
             count += mark_from(&self.nodes, &mut self.live, &mut self.mark_stack, root);
         }
@@ -332,6 +387,21 @@ impl Solo {
             Ok(()) => wanted,
             Err(_) => self.sizes,
         }
+    }
+
+    /// Grow the cache when far more was missed than it can hold, though the nodes themselves have room.
+    #[cold]
+    fn consider_cache(&mut self) {
+        let misses = self.counters.lookups - self.counters.hits;
+        let missed = (misses - self.misses_at_check) as usize;
+        let available = self.budget.available() + self.lease.bytes();
+        let wanted = self.options.sizing.after_misses(self.sizes, missed, available);
+        if wanted != self.sizes && self.lease.resize(wanted.bytes()).is_ok() {
+            self.apply_sizes(wanted);
+            self.update_sizes_in_counters();
+        }
+        self.misses_at_check = misses;
+        self.next_cache_check = self.counters.lookups + 2 * self.sizes.cache_entries as u64;
     }
 
     fn apply_sizes(&mut self, sizes: Sizes) {
@@ -368,7 +438,7 @@ impl Solo {
     /// # Panics
     /// When an operation is under way (the shadow stack is not empty).
     pub fn compact(&mut self) {
-        assert!(self.shadow.is_empty(), "compaction inside an operation");
+        assert!(self.shadows.iter().all(Vec::is_empty), "compaction inside an operation");
         let live = self.mark(&[]);
         let ranks = Ranks::new(&self.live);
         let new_ref = |live: &Bitmap, f: Ref| Ref::new(ranks.rank(live, f.index()), f.is_complement());

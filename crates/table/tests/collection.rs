@@ -130,7 +130,7 @@ fn cancellation_stops_at_the_next_new_node() {
 #[test]
 fn two_tables_share_one_budget() {
     let budget = Budget::new(4 << 20);
-    let options = Options { sizing: Sizing { initial_nodes: 1 << 14, ..Sizing::default() }, stress: None };
+    let options = Options { sizing: Sizing { initial_nodes: 1 << 14, ..Sizing::default() }, ..Options::default() };
     let mut first = Solo::new(&budget, options, Attention::default()).unwrap();
     let mut second = Solo::new(&budget, options, Attention::default()).unwrap();
     for i in 0..3000u64 {
