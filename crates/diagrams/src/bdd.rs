@@ -3,16 +3,14 @@
 use crate::count;
 use crate::env::Permutation;
 use crate::error::Error;
-use crate::exec::Exec;
 use crate::manager::{Core, Manager, Relation, RelationBundle};
 use crate::ops::and::{and, or};
-use crate::ops::compose::compose;
 use crate::ops::image::{image, image_of_all};
-use crate::ops::ite::ite;
 use crate::ops::permute::permute;
-use crate::ops::quantify::{and_exists, exists};
+use crate::ops::quantify::exists;
 use crate::ops::restrict::restrict;
 use crate::ops::xor::xor;
+use crate::task::Task;
 use dashu_int::UBig;
 use std::cell::RefMut;
 use tremula_table::Ref;
@@ -92,85 +90,85 @@ impl Bdd {
     /// `self ∧ other`.
     pub fn and(&self, other: &Bdd) -> Result<Bdd, Error> {
         let (f, g) = self.with(other)?;
-        self.manager.run(|table, env| table.solve(env, and(f, g)))
+        self.manager.solve(and(f, g))
     }
 
     /// `self ∨ other`.
     pub fn or(&self, other: &Bdd) -> Result<Bdd, Error> {
         let (f, g) = self.with(other)?;
-        self.manager.run(|table, env| table.solve(env, or(f, g)))
+        self.manager.solve(or(f, g))
     }
 
     /// `self ⊕ other`.
     pub fn xor(&self, other: &Bdd) -> Result<Bdd, Error> {
         let (f, g) = self.with(other)?;
-        self.manager.run(|table, env| table.solve(env, xor(f, g)))
+        self.manager.solve(xor(f, g))
     }
 
     /// `self ∧ ¬other`.
     pub fn minus(&self, other: &Bdd) -> Result<Bdd, Error> {
         let (f, g) = self.with(other)?;
-        self.manager.run(|table, env| table.solve(env, and(f, !g)))
+        self.manager.solve(and(f, !g))
     }
 
     /// `self → other`.
     pub fn implies(&self, other: &Bdd) -> Result<Bdd, Error> {
         let (f, g) = self.with(other)?;
-        self.manager.run(|table, env| table.solve(env, or(!f, g)))
+        self.manager.solve(or(!f, g))
     }
 
     /// `self ↔ other`.
     pub fn equiv(&self, other: &Bdd) -> Result<Bdd, Error> {
         let (f, g) = self.with(other)?;
-        self.manager.run(|table, env| table.solve(env, xor(f, !g)))
+        self.manager.solve(xor(f, !g))
     }
 
     /// `if self then yes else no`.
     pub fn ite(&self, yes: &Bdd, no: &Bdd) -> Result<Bdd, Error> {
         let ((f, g), (_, h)) = (self.with(yes)?, self.with(no)?);
-        self.manager.run(|table, env| ite(table, env, f, g, h))
+        self.manager.run(Task::IteOf(f, g, h))
     }
 
     /// Some value of the variables at `levels` makes the function true.
     pub fn exists(&self, levels: &[u32]) -> Result<Bdd, Error> {
         let set = self.core().var_set(levels.iter().copied())?;
         let f = self.target();
-        self.manager.run(|table, env| table.solve(env, exists(f, set)))
+        self.manager.solve(exists(f, set))
     }
 
     /// All values of the variables at `levels` make the function true.
     pub fn forall(&self, levels: &[u32]) -> Result<Bdd, Error> {
         let set = self.core().var_set(levels.iter().copied())?;
         let f = self.target();
-        self.manager.run(|table, env| table.solve(env, exists(!f, set).negated()))
+        self.manager.solve(exists(!f, set).negated())
     }
 
     /// `∃ levels. self ∧ other`, without building the conjunction.
     pub fn and_exists(&self, other: &Bdd, levels: &[u32]) -> Result<Bdd, Error> {
         let (f, g) = self.with(other)?;
         let set = self.core().var_set(levels.iter().copied())?;
-        self.manager.run(|table, env| and_exists(table, env, f, g, set))
+        self.manager.run(Task::AndExistsOf(f, g, set))
     }
 
     /// States reached from this set by one transition of `relation`.
     pub fn relnext(&self, relation: &Relation) -> Result<Bdd, Error> {
         self.same_manager(&relation.manager)?;
         let f = self.target();
-        self.manager.run(|table, env| table.solve(env, image::<true>(f, relation.number)))
+        self.manager.solve(image::<true>(f, relation.number))
     }
 
     /// States from which one transition of `relation` leads into this set.
     pub fn relprev(&self, relation: &Relation) -> Result<Bdd, Error> {
         self.same_manager(&relation.manager)?;
         let f = self.target();
-        self.manager.run(|table, env| table.solve(env, image::<false>(f, relation.number)))
+        self.manager.solve(image::<false>(f, relation.number))
     }
 
     /// States reached from this set by one transition of any relation of `bundle`.
     pub fn relnext_all(&self, bundle: &RelationBundle) -> Result<Bdd, Error> {
         self.same_manager(&bundle.manager)?;
         let f = self.target();
-        self.manager.run(|table, env| table.solve(env, image_of_all(f, bundle.number)))
+        self.manager.solve(image_of_all(f, bundle.number))
     }
 
     fn same_manager(&self, other: &Manager) -> Result<(), Error> {
@@ -190,14 +188,14 @@ impl Bdd {
         }
         let number = self.core().permutation(permutation)?;
         let f = self.target();
-        self.manager.run(|table, env| table.solve(env, permute(f, number)))
+        self.manager.solve(permute(f, number))
     }
 
     /// Substitute `g` for the variable at `level`.
     pub fn compose(&self, level: u32, g: &Bdd) -> Result<Bdd, Error> {
         let (f, g) = self.with(g)?;
         self.core().use_level(level)?;
-        self.manager.run(|table, env| compose(table, env, f, level, g))
+        self.manager.run(Task::ComposeOf(f, level, g))
     }
 
     /// A function that agrees with this one wherever `care` holds, and is often smaller.
@@ -206,7 +204,7 @@ impl Bdd {
         if care == Ref::FALSE {
             return Err(Error::EmptyCareSet);
         }
-        self.manager.run(|table, env| table.solve(env, restrict(f, care)))
+        self.manager.solve(restrict(f, care))
     }
 
     /// Fix variables to values.

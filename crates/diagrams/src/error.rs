@@ -67,6 +67,7 @@ impl From<Interrupt> for Error {
         match interrupt {
             Interrupt::TableFull => Error::TableFull,
             Interrupt::Cancelled => Error::Cancelled,
+            Interrupt::OutOfFuel => unreachable!("fuel is limited only where running out of it is handled"),
         }
     }
 }

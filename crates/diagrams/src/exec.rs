@@ -5,6 +5,7 @@
 //! fork and join. The single-threaded execution runs one side after the other; others may run them at the same time.
 
 use crate::env::Env;
+use crate::task::Task;
 use tremula_table::{Interrupt, Key, Node, Ref, Solo};
 
 /// Result of an operation.
@@ -14,6 +15,9 @@ pub type Outcome = Result<Ref, Interrupt>;
 pub trait Operation: Copy {
     /// Identity in the operation cache.
     fn key(self) -> Key;
+
+    /// The same as a task that another lane can run.
+    fn task(self) -> Task;
 
     /// Fetch the nodes that [`Operation::expand`] reads first.
     fn prefetch<E: Exec>(self, exec: &E);
@@ -75,6 +79,8 @@ pub trait Exec: Sized {
     fn keep(&mut self, f: Ref);
     /// Release the last `count` kept functions.
     fn release(&mut self, count: usize);
+    /// Account for one expansion.
+    fn burn(&mut self) -> Result<(), Interrupt>;
 
     /// Solve one sub-problem.
     #[inline]
@@ -87,6 +93,7 @@ pub trait Exec: Sized {
         if let Some(result) = self.cache_get(hash, key) {
             return Ok(result.negate_if(negate));
         }
+        self.burn()?;
         let result = operation.expand(self, env)?;
         self.cache_put(hash, key, result);
         Ok(result.negate_if(negate))
@@ -157,5 +164,9 @@ impl Exec for Solo {
     #[inline]
     fn release(&mut self, count: usize) {
         Solo::release(self, count);
+    }
+    #[inline]
+    fn burn(&mut self) -> Result<(), Interrupt> {
+        Solo::burn(self)
     }
 }

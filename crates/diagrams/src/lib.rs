@@ -29,13 +29,16 @@ mod env;
 mod error;
 mod exec;
 pub mod io;
+mod lanes;
 mod lease;
 mod manager;
 mod ops;
 mod relation;
+mod task;
 
 pub use assignments::Assignments;
 pub use bdd::Bdd;
+pub use dashu_base::BitTest;
 pub use dashu_int::UBig;
 pub use error::Error;
 pub use io::Export;

@@ -3,12 +3,14 @@
 use crate::bdd::Bdd;
 use crate::env::{Env, Permutation, VarSet};
 use crate::error::Error;
-use crate::exec::Exec;
+use crate::exec::{Call, Exec, Operation, Outcome};
+use crate::lanes;
+use crate::task::Task;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use tremula_table::layout::MAX_LEVELS;
-use tremula_table::{Attention, Budget, Counters, Lease, OpTag, Options, Ref, SetupError, Solo};
+use tremula_table::{Attention, Budget, Counters, Interrupt, Lease, OpTag, Options, Ref, SetupError, Solo};
 
 /// Stack that one level of recursion may take, generously.
 const FRAME_BYTES: usize = 1024;
@@ -16,6 +18,7 @@ const FRAME_BYTES: usize = 1024;
 const NESTING: usize = 3;
 /// Distinct levels in one manager: bounds the stack that a recursion can need.
 const MAX_DISTINCT_LEVELS: usize = 1 << 18;
+use tremula_tasks::Lanes;
 
 /// What all handles of a manager share.
 pub(crate) struct Core {
@@ -23,17 +26,53 @@ pub(crate) struct Core {
     pub env: Env,
     levels: BTreeSet<u32>,
     relations_lease: Lease,
+    lane_count: usize,
+    lane_threshold: u64,
+    lanes: Option<Lanes>,
 }
 
 impl Core {
-    /// Run an operation with enough stack for its recursion, and leave the shadow stack as it was.
-    pub fn run<T>(&mut self, operation: impl FnOnce(&mut Solo, &Env) -> T) -> T {
+    /// Run an operation, with enough stack for its recursion; the shadow stacks end as they were.
+    ///
+    /// Most operations are small and end in the plain execution. One that runs out of fuel there starts again in lanes,
+    /// where the cache already holds most of what the first attempt has found.
+    pub fn run(&mut self, task: Task) -> Outcome {
         let depth = self.table.depth();
-        let (table, env) = (&mut self.table, &self.env);
-        let stack = (self.levels.len() + 64) * FRAME_BYTES * NESTING;
-        let result = stacker::maybe_grow(stack, stack + (64 << 10), || operation(table, env));
+        let lanes_pay = self.lane_count > 1;
+        self.table.set_fuel(if lanes_pay { self.lane_threshold.max(1) } else { u64::MAX });
+        let mut result = self.run_plainly(|table, env| task.run(table, env));
+        if result == Err(Interrupt::OutOfFuel) {
+            self.table.unwind(depth);
+            result = self.run_in_lanes(task);
+        }
         self.table.unwind(depth);
         result
+    }
+
+    fn stack_bytes(&self) -> usize {
+        (self.levels.len() + 64) * FRAME_BYTES * NESTING
+    }
+
+    fn run_plainly<T>(&mut self, work: impl FnOnce(&mut Solo, &Env) -> T) -> T {
+        let (stack, table, env) = (self.stack_bytes(), &mut self.table, &self.env);
+        stacker::maybe_grow(stack, stack + (64 << 10), || work(table, env))
+    }
+
+    fn run_in_lanes(&mut self, task: Task) -> Outcome {
+        let stack = self.stack_bytes();
+        let lanes = match &mut self.lanes {
+            Some(lanes) if lanes.stack_bytes() >= stack => lanes,
+            slot => match Lanes::new(self.lane_count, stack.next_power_of_two()) {
+                Ok(lanes) => slot.insert(lanes),
+                Err(_) => {
+                    // No address space for the lanes' stacks: they are for speed only.
+                    self.lane_count = 1;
+                    self.table.set_fuel(u64::MAX);
+                    return self.run_plainly(|table, env| task.run(table, env));
+                }
+            },
+        };
+        lanes::run(lanes, &mut self.table, &self.env, task)
     }
 
     /// Note that a level is in use.
@@ -101,7 +140,15 @@ impl Manager {
     pub fn with_options(budget: &Budget, options: Options, attention: Attention) -> Result<Manager, SetupError> {
         let table = Solo::new(budget, options, attention)?;
         let relations_lease = budget.take(0).expect("nothing fits");
-        let core = Core { table, env: Env::default(), levels: BTreeSet::new(), relations_lease };
+        let core = Core {
+            table,
+            env: Env::default(),
+            levels: BTreeSet::new(),
+            relations_lease,
+            lane_count: options.lanes,
+            lane_threshold: options.lane_threshold,
+            lanes: None,
+        };
         Ok(Manager { core: Rc::new(RefCell::new(core)) })
     }
 
@@ -114,10 +161,21 @@ impl Manager {
         Rc::ptr_eq(&self.core, &other.core)
     }
 
-    /// Run a fallible operation and protect its result.
-    pub(crate) fn run(&self, operation: impl FnOnce(&mut Solo, &Env) -> crate::exec::Outcome) -> Result<Bdd, Error> {
-        let result = self.core.borrow_mut().run(operation)?;
+    /// Run an operation and protect its result.
+    pub(crate) fn run(&self, task: Task) -> Result<Bdd, Error> {
+        let result = self.core.borrow_mut().run(task)?;
         Ok(self.handle(result))
+    }
+
+    /// Run a sub-problem after its terminal tests.
+    pub(crate) fn solve<O: Operation>(&self, call: Call<O>) -> Result<Bdd, Error> {
+        match call {
+            Call::Done(result) => Ok(self.handle(result)),
+            Call::Todo { operation, negate, .. } => {
+                let result = self.core.borrow_mut().run(operation.task())?;
+                Ok(self.handle(result.negate_if(negate)))
+            }
+        }
     }
 
     /// A constant function.
@@ -128,7 +186,8 @@ impl Manager {
     /// The function that is the variable at `level`.
     pub fn var(&self, level: u32) -> Result<Bdd, Error> {
         self.core.borrow_mut().use_level(level)?;
-        self.run(|table, _| table.make(level, Ref::FALSE, Ref::TRUE))
+        let made = self.core.borrow_mut().table.make(level, Ref::FALSE, Ref::TRUE)?;
+        Ok(self.handle(made))
     }
 
     /// The conjunction of literals: each level with the value it must have.
@@ -142,12 +201,13 @@ impl Manager {
         if literals.windows(2).any(|pair| pair[0].0 == pair[1].0) {
             return Ok(self.constant(false));
         }
-        self.run(|table, _| {
-            literals.iter().rev().try_fold(Ref::TRUE, |rest, &(level, value)| {
-                let (low, high) = if value { (Ref::FALSE, rest) } else { (rest, Ref::FALSE) };
-                table.make(level, low, high)
-            })
-        })
+        let table = &mut self.core.borrow_mut().table;
+        let made = literals.iter().rev().try_fold(Ref::TRUE, |rest, &(level, value)| {
+            let (low, high) = if value { (Ref::FALSE, rest) } else { (rest, Ref::FALSE) };
+            table.make(level, low, high)
+        })?;
+        let slot = table.handles_mut().open(made);
+        Ok(Bdd { manager: self.clone(), slot })
     }
 
     /// Build diagrams from a list of nodes, children first, and return the functions at `roots`.

@@ -84,7 +84,7 @@ fn every_operation_can_fail_and_be_tried_again() {
     let seed = Seed(0xF012);
     let mut random = Random::new(seed.0);
     // A small start leaves room for the relation, before the table takes all.
-    let options = Options { sizing: Sizing { initial_nodes: 1 << 11, ..Sizing::default() }, stress: None };
+    let options = Options { sizing: Sizing { initial_nodes: 1 << 11, ..Sizing::default() }, ..Options::default() };
     let manager = Manager::with_options(&Budget::new(400_000), options, Attention::default()).unwrap();
     let [a, b, c] = [0; 3].map(|_| Table::from_points(10, |_| random.below(2) == 0));
     let [f, g, h] = [&a, &b, &c].map(|table| build(&manager, table));
@@ -165,7 +165,7 @@ fn saving_and_counting_work_in_a_full_table() {
 fn another_thread_can_stop_a_long_operation() {
     let attention = Attention::default();
     let sizing = Sizing { initial_nodes: 1 << 20, ..Sizing::default() };
-    let options = Options { sizing, stress: None };
+    let options = Options { sizing, ..Options::default() };
     let manager = Manager::with_options(&Budget::new(1 << 30), options, attention.clone()).unwrap();
     let canceller = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(300));

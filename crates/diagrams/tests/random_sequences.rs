@@ -168,7 +168,10 @@ fn small_tables(variables: u32, random: &mut Random) -> Options {
     let sizing = Sizing { initial_nodes: 1 << 10, eager_nodes: 1 << 12, ..Sizing::default() };
     // Tables grow with the number of variables, and so does the cost of a collection.
     let every = 1u64 << (variables + random.below(4) as u32);
-    Options { sizing, stress: (random.below(3) > 0).then_some(every) }
+    // Most runs go into lanes early, some at once, some never.
+    let lane_threshold = [1, 10, 100, u64::MAX][random.below(4)];
+    let lanes = 2 + random.below(8);
+    Options { sizing, stress: (random.below(3) > 0).then_some(every), lanes, lane_threshold }
 }
 
 /// A manager, a pool of functions in it, and what they must be.
@@ -242,7 +245,7 @@ fn collections_at_every_node() {
         let seed = Seed(0x5712E55 + round);
         let mut random = Random::new(seed.0);
         let sizing = Sizing { initial_nodes: 1 << 10, eager_nodes: 0, ..Sizing::default() };
-        let options = Options { sizing, stress: Some(1 + round) };
+        let options = Options { sizing, stress: Some(1 + round), lane_threshold: 1 + round % 20, ..Options::default() };
         let mut fresh = Round::new(6, &mut random);
         fresh.manager = Manager::with_options(&Budget::new(64 << 20), options, Attention::default()).unwrap();
         fresh.pool = fresh.expected.iter().map(|table| common::build(&fresh.manager, table)).collect();

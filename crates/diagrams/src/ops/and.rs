@@ -3,6 +3,7 @@
 use super::code;
 use crate::env::Env;
 use crate::exec::{Call, Exec, Operation, Outcome};
+use crate::task::Task;
 use tremula_table::{Key, OpTag, Ref};
 
 const TAG: OpTag = OpTag::binary(code::AND, 0);
@@ -72,6 +73,11 @@ impl Operation for And {
     #[inline]
     fn key(self) -> Key {
         Key::binary(self.f, self.g, TAG)
+    }
+
+    #[inline]
+    fn task(self) -> Task {
+        Task::And(self)
     }
 
     #[inline]

@@ -4,6 +4,7 @@ use super::code;
 use super::ite::ite;
 use crate::env::Env;
 use crate::exec::{Call, Exec, Operation, Outcome};
+use crate::task::Task;
 use tremula_table::{Key, OpTag, Ref};
 
 /// `f` with `g` in place of the variable `level`; `f` regular.
@@ -26,6 +27,11 @@ impl Operation for Compose {
     #[inline]
     fn key(self) -> Key {
         Key::binary(self.f, self.g, OpTag::binary(code::COMPOSE, self.level))
+    }
+
+    #[inline]
+    fn task(self) -> Task {
+        Task::Compose(self)
     }
 
     #[inline]

@@ -8,6 +8,7 @@ use super::code;
 use crate::env::Env;
 use crate::exec::{Call, Exec, Operation, Outcome};
 use crate::relation::{Bundle, Quad};
+use crate::task::Task;
 use tremula_table::{Interrupt, Key, OpTag, Ref};
 
 const NEXT: OpTag = OpTag::unary(code::NEXT, 0);
@@ -37,6 +38,12 @@ impl<const FORWARD: bool> Operation for Image<FORWARD> {
     #[inline]
     fn key(self) -> Key {
         Key::unary(self.set, self.relation, if FORWARD { NEXT } else { PREVIOUS })
+    }
+
+    #[inline]
+    fn task(self) -> Task {
+        let Image { set, relation } = self;
+        if FORWARD { Task::Next(Image { set, relation }) } else { Task::Previous(Image { set, relation }) }
     }
 
     #[inline]
@@ -95,6 +102,11 @@ impl Operation for ImageOfAll {
     #[inline]
     fn key(self) -> Key {
         Key::unary(self.set, self.bundle, NEXT_OF_ALL)
+    }
+
+    #[inline]
+    fn task(self) -> Task {
+        Task::NextOfAll(self)
     }
 
     #[inline]

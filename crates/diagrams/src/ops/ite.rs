@@ -4,6 +4,7 @@ use super::and::{and, or};
 use super::xor::xor;
 use crate::env::Env;
 use crate::exec::{Call, Exec, Operation, Outcome};
+use crate::task::Task;
 use tremula_table::{Key, Ref};
 
 /// `if f then g else h` with `f` and `g` regular and no two operands related.
@@ -55,6 +56,11 @@ impl Operation for Ite {
     #[inline]
     fn key(self) -> Key {
         Key::ternary(self.f, self.g, self.h)
+    }
+
+    #[inline]
+    fn task(self) -> Task {
+        Task::Ite(self)
     }
 
     #[inline]

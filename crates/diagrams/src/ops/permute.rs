@@ -4,6 +4,7 @@ use super::code;
 use super::ite::ite;
 use crate::env::Env;
 use crate::exec::{Call, Exec, Operation, Outcome};
+use crate::task::Task;
 use tremula_table::{Key, OpTag, Ref};
 
 /// `f` with its variables renamed; `f` regular and not terminal.
@@ -26,6 +27,11 @@ impl Operation for Permute {
     #[inline]
     fn key(self) -> Key {
         Key::unary(self.f, 0, OpTag::unary(code::PERMUTE, self.permutation))
+    }
+
+    #[inline]
+    fn task(self) -> Task {
+        Task::Permute(self)
     }
 
     #[inline]

@@ -4,6 +4,7 @@ use super::and::{and, or_of_results};
 use super::code;
 use crate::env::Env;
 use crate::exec::{Call, Exec, Operation, Outcome};
+use crate::task::Task;
 use tremula_table::{Key, OpTag, Ref};
 
 /// `∃ set. f` with `f` not terminal.
@@ -23,6 +24,11 @@ impl Operation for Exists {
     #[inline]
     fn key(self) -> Key {
         Key::unary(self.f, 0, OpTag::unary(code::EXISTS, self.set))
+    }
+
+    #[inline]
+    fn task(self) -> Task {
+        Task::Exists(self)
     }
 
     #[inline]
@@ -73,6 +79,11 @@ impl Operation for AndExists {
     #[inline]
     fn key(self) -> Key {
         Key::binary(self.f, self.g, OpTag::binary(code::AND_EXISTS, self.set))
+    }
+
+    #[inline]
+    fn task(self) -> Task {
+        Task::AndExists(self)
     }
 
     #[inline]

@@ -4,6 +4,7 @@ use super::and::or_of_results;
 use super::code;
 use crate::env::Env;
 use crate::exec::{Call, Exec, Operation, Outcome};
+use crate::task::Task;
 use tremula_table::{Key, OpTag, Ref};
 
 /// A function that agrees with `f` wherever `care` holds; `f` regular, neither terminal.
@@ -29,6 +30,11 @@ impl Operation for Restrict {
     #[inline]
     fn key(self) -> Key {
         Key::binary(self.f, self.care, OpTag::binary(code::RESTRICT, 0))
+    }
+
+    #[inline]
+    fn task(self) -> Task {
+        Task::Restrict(self)
     }
 
     #[inline]

@@ -3,6 +3,7 @@
 use super::code;
 use crate::env::Env;
 use crate::exec::{Call, Exec, Operation, Outcome};
+use crate::task::Task;
 use tremula_table::{Key, OpTag, Ref};
 
 const TAG: OpTag = OpTag::binary(code::XOR, 0);
@@ -35,6 +36,11 @@ impl Operation for Xor {
     #[inline]
     fn key(self) -> Key {
         Key::binary(self.f, self.g, TAG)
+    }
+
+    #[inline]
+    fn task(self) -> Task {
+        Task::Xor(self)
     }
 
     #[inline]
