@@ -2,6 +2,7 @@
 
 use crate::strategy::{Order, Strategy};
 use crate::system::SymbolicSystem;
+use std::time::{Duration, Instant};
 use tremula_diagrams::{Bdd, Error, Relation, RelationBundle};
 
 /// All reachable states.
@@ -63,7 +64,7 @@ pub fn reach(
         return crate::auto::reach(system, observer);
     }
     let mut run = Run::new(system, strategy);
-    match run.to_the_end(observer) {
+    match run.run_to_end(observer) {
         Ok(()) => Ok(run.finished()),
         Err(error) => Err(Box::new(run.stopped(error))),
     }
@@ -99,7 +100,32 @@ impl<'a> Run<'a> {
         Run { step, strategy, visited: initial.clone(), frontier: initial.clone(), rounds: 0 }
     }
 
-    pub fn to_the_end(&mut self, observer: &mut dyn Observer) -> Result<(), Error> {
+    /// Go on with another strategy from the states found so far.
+    pub fn change_to(&mut self, system: &'a SymbolicSystem, strategy: Strategy) {
+        let (visited, rounds) = (self.visited.clone(), self.rounds);
+        *self = Run { frontier: visited.clone(), visited, rounds, ..Run::new(system, strategy) };
+    }
+
+    /// Take over the result of a round computed elsewhere.
+    pub fn advance_to(&mut self, states: Bdd) {
+        (self.visited, self.frontier) = (states.clone(), states);
+        self.rounds += 1;
+    }
+
+    /// What one round of chaining would find from here; none if it takes longer than `limit`.
+    pub fn chain_within(&self, relations: &[Relation], limit: Duration) -> Result<Option<Bdd>, Error> {
+        let start = Instant::now();
+        let mut known = self.visited.clone();
+        for relation in relations {
+            known = known.or(&known.relnext(relation)?)?;
+            if start.elapsed() > limit {
+                return Ok(None);
+            }
+        }
+        Ok(Some(known))
+    }
+
+    pub fn run_to_end(&mut self, observer: &mut dyn Observer) -> Result<(), Error> {
         while self.round()? {
             observer.round(&self.report());
         }
@@ -126,6 +152,7 @@ impl<'a> Run<'a> {
         let from = if self.strategy.frontier { &self.frontier } else { &self.visited };
         let found = match &self.step {
             Step::Bundle(bundle) => from.relnext_all(bundle)?,
+            Step::Tree(relations) if self.strategy.frontier => new_image_tree(from, &self.visited, relations)?,
             Step::Tree(relations) => image_tree(from, relations)?,
             Step::Chain(relations) => chain(from, relations)?,
         };
@@ -142,8 +169,13 @@ impl<'a> Run<'a> {
     }
 
     pub fn finished(self) -> Reached {
+        self.result()
+    }
+
+    /// The states found, when a round has found nothing new.
+    pub fn result(&self) -> Reached {
         let levels = self.is_level().then_some(self.rounds);
-        Reached { states: self.visited, levels, rounds: self.rounds, strategy: self.strategy }
+        Reached { states: self.visited.clone(), levels, rounds: self.rounds, strategy: self.strategy }
     }
 
     pub fn stopped(self, error: Error) -> Stopped {
@@ -159,6 +191,18 @@ fn image_tree(set: &Bdd, relations: &[Relation]) -> Result<Bdd, Error> {
         _ => {
             let (left, right) = relations.split_at(relations.len() / 2);
             image_tree(set, left)?.or(&image_tree(set, right)?)
+        }
+    }
+}
+
+/// As [`image_tree`], without the states in `visited`. Subtracting them from each image keeps the unions small.
+fn new_image_tree(set: &Bdd, visited: &Bdd, relations: &[Relation]) -> Result<Bdd, Error> {
+    match relations {
+        [] => Ok(set.manager().constant(false)),
+        [relation] => set.relnext(relation)?.minus(visited),
+        _ => {
+            let (left, right) = relations.split_at(relations.len() / 2);
+            new_image_tree(set, visited, left)?.or(&new_image_tree(set, visited, right)?)
         }
     }
 }
