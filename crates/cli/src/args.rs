@@ -1,0 +1,253 @@
+//! The command line: names, defaults and help texts.
+
+use crate::memory::Size;
+use crate::tune::Tune;
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+use tremula_engines::Strategy;
+
+const EXAMPLES: &str = "\
+Examples:
+  tremula reach model.bdd.gz
+  tremula reach model.bdd --strategy chaining --mem 8G --timeout 600 --json
+  tremula reach model.bdd --save-states states.tbdd
+  tremula contains states.tbdd 0,1,0,3
+  tremula info model.bdd --matrix
+
+Exit codes:
+  0 complete   1 a property is violated, or a state is not contained
+  2 bad usage or bad input   3 gave up at a limit   70 internal error";
+
+const REACH_NOTES: &str = "\
+Strategies:
+  bfs       level by level, all transition groups in one sweep
+  par       level by level, each group by itself, results united
+  chaining  group after group, each on what is known by then
+  auto      find out while running which of these pays
+bfs, par and chaining take images of what the last round found; bfs-full,
+par-full and chaining-full take images of everything found so far.
+
+While it runs:
+  Ctrl-C, SIGTERM and the time limit end the run with what is known by then:
+  the verdict is unknown, the exit code 3. A second Ctrl-C ends it at once.
+  SIGUSR1 (kill -USR1 PID) prints on standard error where it is.
+
+Example:
+  tremula reach testdata/beem/at.1.bdd.gz --strategy chaining --mem 2G";
+
+/// Exact reachable state sets of symbolic models
+#[derive(Parser, Debug)]
+#[command(name = "tremula", version, max_term_width = 80, after_help = EXAMPLES)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Compute and count all reachable states of a model
+    Reach(ReachArgs),
+    /// Write a model in another layout
+    Convert(ConvertArgs),
+    /// Describe a model: variables, groups, what reads and writes what
+    Info(InfoArgs),
+    /// Count the states in a file written by reach --save-states
+    Count(CountArgs),
+    /// Tell whether states are in a file written by reach --save-states
+    Contains(ContainsArgs),
+    /// Print states from a file written by reach --save-states
+    Pick(PickArgs),
+}
+
+/// `tremula reach`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = REACH_NOTES)]
+pub struct ReachArgs {
+    /// The model: a .bdd file in either layout, plain or .gz
+    pub model: PathBuf,
+    /// How to explore, see below
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategy)]
+    pub strategy: Strategy,
+    /// Kind of diagrams: auto or bdd
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = engine)]
+    pub engine: Engine,
+    /// Worker threads; this build always uses one
+    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..))]
+    pub workers: u32,
+    /// Memory for everything: bytes with K, M, G or T, or a percentage of what
+    /// the machine or container allows [default: 80%]
+    #[arg(long, value_name = "SIZE")]
+    pub mem: Option<Size>,
+    /// Give up after so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    pub timeout: Option<Duration>,
+    /// Variable order: auto or given (the model's own)
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = order)]
+    pub order: Order,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Save the reachable states, for count, contains and pick
+    #[arg(long, value_name = "FILE")]
+    pub save_states: Option<PathBuf>,
+    /// Write progress as NDJSON, one object per line; at most 20 rounds per
+    /// second are written
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
+    /// Print table statistics too (on standard error with --json)
+    #[arg(long)]
+    pub stats: bool,
+    /// No progress and no warnings
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Collect garbage at every Nth created node and poison what is freed
+    #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u64).range(1..))]
+    pub stress: Option<u64>,
+    /// Turn a knob of the tables, for measurements; may be given several times
+    #[arg(long, value_name = "KEY=VALUE", hide = true)]
+    pub tune: Vec<Tune>,
+    /// Compare with the reachable set that the model file carries
+    #[arg(long, hide = true)]
+    pub check_stored: bool,
+}
+
+/// `tremula convert`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example:\n  tremula convert model.bdd model-sylvan.bdd.gz --layout sylvan")]
+pub struct ConvertArgs {
+    /// The model: a .bdd file in either layout, plain or .gz
+    pub model: PathBuf,
+    /// The file to write; compressed if it ends in .gz
+    pub out: PathBuf,
+    /// The layout to write
+    #[arg(long, value_enum, default_value_t = LayoutName::Sylvan)]
+    pub layout: LayoutName,
+    /// Keep the reachable set, if the model file carries one
+    #[arg(long)]
+    pub keep_reachable: bool,
+}
+
+/// `tremula info`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example:\n  tremula info model.bdd --matrix --svg matrix.svg")]
+pub struct InfoArgs {
+    /// The model: a .bdd file in either layout, plain or .gz
+    pub model: PathBuf,
+    /// Print which group reads (r), writes (w) or reads and writes (+) what
+    #[arg(long)]
+    pub matrix: bool,
+    /// Draw that matrix into an SVG file
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+}
+
+/// `tremula count`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example:\n  tremula count states.tbdd")]
+pub struct CountArgs {
+    /// A file written by reach --save-states
+    pub file: PathBuf,
+}
+
+/// `tremula contains`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Prints one line per state. The exit code is 0 if all states are contained and
+1 if one is not.
+
+Example:
+  tremula contains states.tbdd 0,1,0,3 2,2,0,3")]
+pub struct ContainsArgs {
+    /// A file written by reach --save-states
+    pub file: PathBuf,
+    /// The integers of a state, in the model's order, separated by commas
+    #[arg(required = true, value_name = "STATE")]
+    pub states: Vec<String>,
+}
+
+/// `tremula pick`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example:\n  tremula pick states.tbdd -n 5")]
+pub struct PickArgs {
+    /// A file written by reach --save-states
+    pub file: PathBuf,
+    /// How many states, from the smallest on
+    #[arg(short, value_name = "K", default_value_t = 1)]
+    pub n: u64,
+}
+
+/// Layouts of `.bdd` files, as named on the command line.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, ValueEnum)]
+pub enum LayoutName {
+    /// A width for each integer, read and write lists
+    Sylvan,
+    /// The layout of 2016: one width, no difference between read and write
+    Legacy,
+}
+
+/// What explores; there is no choice yet.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Engine {
+    /// Binary decision diagrams.
+    Bdd,
+}
+
+/// Orders of variables; there is no choice yet.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// The model's own.
+    Given,
+}
+
+fn strategy(name: &str) -> Result<Strategy, String> {
+    match name {
+        "saturation" => Err("not available yet".to_owned()),
+        _ => name.parse().map_err(|error: tremula_engines::UnknownStrategy| error.to_string()),
+    }
+}
+
+fn engine(name: &str) -> Result<Engine, String> {
+    match name {
+        "auto" | "bdd" => Ok(Engine::Bdd),
+        "ldd" | "gpu" | "explicit" => Err("not available yet".to_owned()),
+        _ => Err("expected auto or bdd".to_owned()),
+    }
+}
+
+fn order(name: &str) -> Result<Order, String> {
+    match name {
+        "auto" | "given" => Ok(Order::Given),
+        _ => Err("expected auto or given: other orders are not available yet".to_owned()),
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let problem = || "expected a number of seconds".to_owned();
+    text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).ok_or_else(problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn help_fits_a_narrow_terminal() {
+        let mut command = Args::command();
+        command.build();
+        let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+        for name in names {
+            let help =
+                command.find_subcommand_mut(&name).unwrap().clone().term_width(80).render_long_help().to_string();
+            assert!(help.lines().all(|line| line.chars().count() <= 80), "{name}:\n{help}");
+        }
+    }
+}

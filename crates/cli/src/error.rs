@@ -1,0 +1,113 @@
+//! Failures, exit codes, and what happens on a panic.
+
+use std::fmt::Display;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// How the program ends. The numbers are part of the command line contract.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Exit {
+    /// The answer is complete (or the state is contained).
+    Complete = 0,
+    /// A property is violated (or a state is not contained).
+    Violated = 1,
+    /// Bad usage or bad input.
+    Input = 2,
+    /// Gave up at a limit.
+    Limit = 3,
+    /// The program itself is wrong.
+    Internal = 70,
+}
+
+impl Exit {
+    /// The number.
+    pub fn code(self) -> i32 {
+        self as i32
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Why a command did not get to its end. Displays as one line, without the program's name.
+#[derive(PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// Bad usage, bad input, or a file that cannot be read or written.
+    Input(String),
+    /// A limit was hit.
+    Limit(String),
+    /// The program itself is wrong.
+    Internal(String),
+}
+
+impl Failure {
+    /// The exit code that goes with the failure.
+    pub fn exit(&self) -> Exit {
+        match self {
+            Failure::Input(_) => Exit::Input,
+            Failure::Limit(_) => Exit::Limit,
+            Failure::Internal(_) => Exit::Internal,
+        }
+    }
+
+    /// A file that the system would not read or write.
+    pub fn file(path: &Path, error: &std::io::Error) -> Failure {
+        Failure::Input(format!("{}: {}", path.display(), plain(error)))
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failure::Input(message) | Failure::Limit(message) => f.write_str(message),
+            Failure::Internal(message) => write!(f, "internal error, please report it: {message}"),
+        }
+    }
+}
+
+impl From<tremula_diagrams::Error> for Failure {
+    fn from(error: tremula_diagrams::Error) -> Failure {
+        use tremula_diagrams::Error;
+        match error {
+            Error::TableFull | Error::Cancelled | Error::LevelTooLarge { .. } => Failure::Limit(error.to_string()),
+            _ => Failure::Internal(error.to_string()),
+        }
+    }
+}
+
+/// The system's message without its number.
+fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" (os error ") {
+        Some(at) => text[..at].to_owned(),
+        None => text,
+    }
+}
+
+/// Make every panic, in any thread, end the program with a short message and its own exit code.
+pub fn exit_on_panic() {
+    std::panic::set_hook(Box::new(|panic| {
+        let backtrace = std::backtrace::Backtrace::capture();
+        let mut text = format!("\ntremula: internal error, please report it: {panic}\n");
+        if backtrace.status() == std::backtrace::BacktraceStatus::Captured {
+            text += &format!("{backtrace}\n");
+        }
+        crate::output::to_stderr(&text);
+        std::process::exit(Exit::Internal.code());
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn system_messages_lose_their_number() {
+        let error = std::fs::File::open("/nonexistent/file").unwrap_err();
+        let failure = Failure::file(Path::new("model.bdd"), &error);
+        assert_eq!(failure.to_string(), "model.bdd: No such file or directory");
+    }
+}

@@ -1,0 +1,71 @@
+//! `tremula`: exact reachable state sets of symbolic models, from the command line.
+//!
+//! This program turns arguments into calls of the library crates, and results into text, JSON and exit codes; it holds
+//! no algorithm of its own. One file is one idea:
+//!
+//! | File | What it knows |
+//! |---|---|
+//! | `args` | the command line |
+//! | `reach` | the course of an exploration, from file to answer |
+//! | `run` | what all threads know about the exploration under way |
+//! | `watch` | the second thread: time limit, signals, progress |
+//! | `signals` | which signals are caught |
+//! | `progress`, `events` | the status line, the SIGUSR1 answer; the same as NDJSON |
+//! | `report` | the result as JSON and as text |
+//! | `model` | reading a model inside the budget |
+//! | `tune` | hidden knobs for measurements |
+//! | `memory` | sizes, container limits, resident memory |
+//! | `convert`, `info`, `matrix`, `matrix_svg`, `states` | the other commands |
+//! | `output` | standard output and files that appear complete or not at all |
+//! | `numbers` | numbers for people |
+//! | `error` | failures and exit codes |
+#![forbid(unsafe_code)]
+
+mod args;
+mod convert;
+mod error;
+mod events;
+mod info;
+mod matrix;
+mod matrix_svg;
+mod memory;
+mod model;
+mod numbers;
+mod output;
+mod progress;
+mod reach;
+mod report;
+mod run;
+mod signals;
+mod states;
+mod tune;
+mod watch;
+
+use args::{Args, Command};
+use clap::Parser;
+use error::{Exit, Failure};
+use std::process::ExitCode;
+use std::time::Instant;
+
+fn main() -> ExitCode {
+    let started = Instant::now();
+    error::exit_on_panic();
+    match dispatch(Args::parse(), started) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            output::to_stderr(&format!("tremula: {failure}\n"));
+            failure.exit().into()
+        }
+    }
+}
+
+fn dispatch(args: Args, started: Instant) -> Result<Exit, Failure> {
+    match args.command {
+        Command::Reach(args) => reach::reach(&args, started),
+        Command::Convert(args) => convert::convert(&args),
+        Command::Info(args) => info::info(&args),
+        Command::Count(args) => states::count(&args),
+        Command::Contains(args) => states::contains(&args),
+        Command::Pick(args) => states::pick(&args),
+    }
+}

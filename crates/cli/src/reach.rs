@@ -1,0 +1,240 @@
+//! `tremula reach`: from a model file to the number of its reachable states.
+
+use crate::args::ReachArgs;
+use crate::error::{Exit, Failure};
+use crate::model::{self, NoModel};
+use crate::output;
+use crate::progress::Meter;
+use crate::report::Report;
+use crate::run::{Phase, Run};
+use crate::states::{self, count_states};
+use crate::watch::Watch;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tremula_diagrams::{Bdd, Counters, Error, Manager, Options};
+use tremula_engines::{Observer, Round, SymbolicSystem};
+
+/// Share of the time that counting for progress may take.
+const COUNTING_SHARE: f64 = 0.02;
+/// Shortest time between two such counts.
+const COUNTING_INTERVAL: Duration = Duration::from_millis(200);
+/// What an exploration that ended early found is counted if it takes at most so many machine words: about a second.
+const QUICK_WORDS: usize = 20_000_000;
+
+/// Why the exploration has no answer.
+enum Trouble {
+    /// A limit; what is known is still worth telling.
+    Unknown(String),
+    /// Bad input, or a fault of the program.
+    Failed(Failure),
+}
+
+/// A model inside a manager.
+struct Loaded {
+    system: SymbolicSystem,
+    /// Bits of each integer of a state.
+    widths: Vec<u32>,
+    /// The reachable set in the file, if it is to be compared.
+    stored: Option<Bdd>,
+}
+
+/// Explore a model.
+pub fn reach(args: &ReachArgs, started: Instant) -> Result<Exit, Failure> {
+    args.save_states.as_deref().map_or(Ok(()), output::probe)?;
+    let run = Arc::new(Run::new(args, started)?);
+    let watch = Watch::start(&run, args.quiet).map_err(|error| Failure::Internal(error.to_string()))?;
+    if args.workers > 1 && !args.quiet {
+        output::to_stderr("tremula: this build has one worker; going on with --workers 1\n");
+    }
+    if let Some(events) = &run.events {
+        events.start(&run);
+    }
+    let mut counters = None;
+    let outcome = explore(args, &run, &mut counters);
+    if !run.claim() {
+        // The watching thread is telling what is known, and ends the program when it has.
+        loop {
+            std::thread::park();
+        }
+    }
+    finish(args, &run, watch, outcome, counters.as_ref())
+}
+
+/// Print, save, and choose the exit code.
+fn finish(
+    args: &ReachArgs,
+    run: &Run,
+    watch: Watch,
+    outcome: Result<(Loaded, Bdd), Trouble>,
+    counters: Option<&Counters>,
+) -> Result<Exit, Failure> {
+    let (loaded, found) = match outcome {
+        Ok(answer) => answer,
+        Err(Trouble::Failed(failure)) => {
+            watch.finish();
+            return Err(failure);
+        }
+        Err(Trouble::Unknown(reason)) => {
+            let report = Report::unknown(run, reason);
+            watch.finish();
+            if args.save_states.is_some() && !args.quiet {
+                output::to_stderr("tremula: the states are not saved: they are not complete\n");
+            }
+            return report.publish(run, counters).map(|()| Exit::Limit);
+        }
+    };
+    let report = Report::complete(run);
+    let saved = args.save_states.as_deref().map_or(Ok(()), |path| states::save(path, &found, &loaded.widths));
+    watch.finish();
+    report.publish(run, counters)?;
+    saved?;
+    if args.check_stored { compare(&loaded, &found) } else { Ok(Exit::Complete) }
+}
+
+/// Load, explore and count; `counters` are the tables' at the end, whatever the end.
+fn explore(args: &ReachArgs, run: &Run, counters: &mut Option<Counters>) -> Result<(Loaded, Bdd), Trouble> {
+    let loaded = load(args, run)?;
+    let manager = loaded.system.manager.clone();
+    run.enter(Phase::Reach);
+    let mut observer = Observe::new(run, &loaded.system.state_levels);
+    let result = tremula_engines::reach(&loaded.system, args.strategy, &mut observer);
+    run.enter(Phase::Count);
+    *counters = Some(manager.counters());
+    match result {
+        Ok(reached) => {
+            let (rounds, levels_only) = (reached.rounds, reached.levels.is_some());
+            {
+                let mut known = run.known();
+                (known.rounds, known.levels_only, known.strategy) = (rounds, levels_only, reached.strategy);
+            }
+            let states =
+                count_states(&reached.states, &loaded.system.state_levels).map_err(|error| trouble(run, error))?;
+            let nodes = manager.shared_node_count(&[&reached.states]).map_err(|error| trouble(run, error))?;
+            let mut known = run.known();
+            known.states = Some((states.to_string(), rounds));
+            known.nodes = Some(nodes as u64);
+            drop(known);
+            Ok((loaded, reached.states))
+        }
+        Err(stopped) => {
+            run.known().rounds = stopped.rounds;
+            count_quickly(run, &stopped.states, &loaded.system.state_levels, stopped.rounds);
+            Err(trouble(run, stopped.error))
+        }
+    }
+}
+
+/// Read the model and bring it into a manager; the model itself is gone afterwards.
+fn load(args: &ReachArgs, run: &Run) -> Result<Loaded, Trouble> {
+    if run.is_stopped() {
+        return Err(Trouble::Unknown(run.stop_reason()));
+    }
+    let mut model = model::read(&run.model, run.budget.limit(), &run.attention).map_err(|reason| match reason {
+        NoModel::Bad(failure) => Trouble::Failed(failure),
+        NoModel::TooLarge(reason) => Trouble::Unknown(reason),
+        NoModel::Stopped => Trouble::Unknown(run.stop_reason()),
+    })?;
+    if !args.check_stored {
+        model = model.without_reachable();
+    }
+    let charged = model::bytes(&model).saturating_sub(model::UNCHARGED);
+    let _lease = run.budget.take(charged).map_err(|_| Trouble::Unknown(run.memory_reason()))?;
+    let mut options = Options { stress: args.stress, ..Options::default() };
+    args.tune.iter().for_each(|knob| knob.apply(&mut options));
+    let manager = Manager::with_options(&run.budget, options, run.attention.clone())
+        .map_err(|error| Trouble::Unknown(error.to_string()))?;
+    let build = || -> Result<Loaded, Error> {
+        let system = SymbolicSystem::build(&manager, &model)?;
+        let stored = if args.check_stored { system.stored_reachable(&model)? } else { None };
+        let widths = model.variables.iter().map(|variable| variable.bits).collect();
+        Ok(Loaded { system, widths, stored })
+    };
+    build().map_err(|error| trouble(run, error))
+}
+
+/// What an error of the diagrams means to the user.
+fn trouble(run: &Run, error: Error) -> Trouble {
+    match error {
+        Error::Cancelled => Trouble::Unknown(run.stop_reason()),
+        Error::TableFull => Trouble::Unknown(run.memory_reason()),
+        Error::LevelTooLarge { .. } => Trouble::Unknown(format!("too many variables: {error}")),
+        _ => Trouble::Failed(Failure::Internal(error.to_string())),
+    }
+}
+
+/// Count what an exploration that ended early has found, unless that takes long or more memory than there is.
+fn count_quickly(run: &Run, found: &Bdd, levels: &[u32], rounds: u64) {
+    let Ok(nodes) = found.manager().shared_node_count(&[found]) else { return };
+    run.known().nodes = Some(nodes as u64);
+    if nodes.saturating_mul(words(levels)) > QUICK_WORDS {
+        return;
+    }
+    if let Ok(states) = count_states(found, levels) {
+        run.known().states = Some((states.to_string(), rounds));
+    }
+}
+
+/// Machine words of a count of assignments to these levels.
+fn words(levels: &[u32]) -> usize {
+    levels.len() / usize::BITS as usize + 1
+}
+
+/// Compare with what the file says.
+fn compare(loaded: &Loaded, found: &Bdd) -> Result<Exit, Failure> {
+    match &loaded.stored {
+        None => output::to_stderr("tremula: the model file carries no reachable set to compare with\n"),
+        Some(stored) if stored == found => output::to_stderr("tremula: equal to the reachable set in the model file\n"),
+        Some(_) => {
+            return Err(Failure::Internal("the reachable set differs from the one in the model file".to_owned()));
+        }
+    }
+    Ok(Exit::Complete)
+}
+
+/// Writes down where the exploration is after each round.
+struct Observe<'a> {
+    run: &'a Run,
+    levels: &'a [u32],
+    meter: Meter,
+    counting: Duration,
+    counted: Instant,
+}
+
+impl Observe<'_> {
+    fn new<'a>(run: &'a Run, levels: &'a [u32]) -> Observe<'a> {
+        Observe { run, levels, meter: Meter::default(), counting: Duration::ZERO, counted: run.started }
+    }
+
+    /// Count the states for those who watch, if that is cheap and leaves the tables alone.
+    fn count(&mut self, round: &Round<'_>, counters: &Counters) {
+        let affordable = self.counting.as_secs_f64() <= COUNTING_SHARE * self.run.elapsed().as_secs_f64();
+        let bytes = (counters.nodes as usize).saturating_mul(words(self.levels) * size_of::<usize>());
+        if !affordable || self.counted.elapsed() < COUNTING_INTERVAL || bytes > self.run.budget.available() {
+            return;
+        }
+        let started = Instant::now();
+        if let Ok(states) = round.states.count(self.levels) {
+            self.run.known().states = Some((states.to_string(), round.number));
+        }
+        self.counted = Instant::now();
+        self.counting += started.elapsed();
+    }
+}
+
+impl Observer for Observe<'_> {
+    fn round(&mut self, round: &Round<'_>) {
+        {
+            let mut known = self.run.known();
+            known.rounds = round.number;
+            known.levels_only &= round.is_level;
+            known.strategy = round.strategy;
+        }
+        let counters = round.states.manager().counters();
+        self.count(round, &counters);
+        if let Some(events) = &self.run.events
+            && events.round_is_due()
+        {
+            events.round(self.run, &self.meter.measure(self.run, &counters));
+        }
+    }
+}

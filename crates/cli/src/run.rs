@@ -1,0 +1,208 @@
+//! What all threads know about the exploration under way.
+//!
+//! The exploring thread writes, the watching thread reads; and whoever gets to the end first, the explorer with an
+//! answer or the watcher because the explorer does not react to a limit, claims the right to print the result.
+
+use crate::args::ReachArgs;
+use crate::events::Events;
+use crate::numbers;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+use tremula_diagrams::{Attention, Budget};
+use tremula_engines::Strategy;
+
+/// An exploration, seen from outside.
+pub struct Run {
+    /// The model file, as named by the user.
+    pub model: PathBuf,
+    /// What was asked for.
+    pub requested: Strategy,
+    /// When the program started.
+    pub started: Instant,
+    /// How long it may take.
+    pub time_limit: Option<Duration>,
+    /// How much memory it may take.
+    pub budget: Budget,
+    /// How to interrupt the exploring thread.
+    pub attention: Attention,
+    /// Print the result as JSON?
+    pub json: bool,
+    /// Print statistics too?
+    pub stats: bool,
+    /// Where progress is recorded.
+    pub events: Option<Events>,
+    known: Mutex<Known>,
+}
+
+/// What is known so far.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// What the exploring thread is doing.
+    pub phase: Phase,
+    /// When it began to.
+    pub phase_started: Instant,
+    /// How long the phases took.
+    pub times: Times,
+    /// What does the work.
+    pub strategy: Strategy,
+    /// Rounds completed.
+    pub rounds: u64,
+    /// Was every round a breadth-first level?
+    pub levels_only: bool,
+    /// Number of states, in decimal digits, and the round after which it was counted.
+    pub states: Option<(String, u64)>,
+    /// Nodes of the diagram of these states.
+    pub nodes: Option<u64>,
+    /// Why the exploration is to end early, and since when.
+    pub stop: Option<(Stop, Instant)>,
+    claimed: bool,
+}
+
+/// Stages of an exploration.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// Reading and building the model.
+    Load,
+    /// Exploring.
+    Reach,
+    /// Counting the states.
+    Count,
+    /// Writing files, printing.
+    Finish,
+}
+
+impl Phase {
+    /// What is going on, in one word.
+    pub fn doing(self) -> &'static str {
+        match self {
+            Phase::Load => "loading",
+            Phase::Reach => "exploring",
+            Phase::Count => "counting",
+            Phase::Finish => "finishing",
+        }
+    }
+}
+
+/// Time spent in each phase.
+#[derive(Copy, Clone, Default, Debug)]
+pub struct Times {
+    /// Reading and building the model.
+    pub load: Duration,
+    /// Exploring.
+    pub reach: Duration,
+    /// Counting the states.
+    pub count: Duration,
+}
+
+/// Why an exploration ends early.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Stop {
+    /// Somebody asked for it.
+    Interrupted,
+    /// Time is over.
+    TimeLimit,
+}
+
+impl Run {
+    /// An exploration that is about to start.
+    pub fn new(args: &ReachArgs, started: Instant) -> Result<Run, crate::error::Failure> {
+        let known = Known {
+            phase: Phase::Load,
+            phase_started: started,
+            times: Times::default(),
+            strategy: args.strategy,
+            rounds: 0,
+            levels_only: true,
+            states: None,
+            nodes: None,
+            stop: None,
+            claimed: false,
+        };
+        Ok(Run {
+            model: args.model.clone(),
+            requested: args.strategy,
+            started,
+            time_limit: args.timeout,
+            budget: Budget::new(args.mem.unwrap_or_default().to_bytes()),
+            attention: Attention::default(),
+            json: args.json,
+            stats: args.stats,
+            events: args.events.as_deref().map(Events::create).transpose()?,
+            known: Mutex::new(known),
+        })
+    }
+
+    /// What is known, to read or to change.
+    pub fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().expect("a panic ends the program")
+    }
+
+    /// Time since the start.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// When time will be over.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.started.checked_add(self.time_limit?)
+    }
+
+    /// Go on to another phase.
+    pub fn enter(&self, phase: Phase) {
+        self.known().enter(phase);
+    }
+
+    /// End the exploration early. The first reason counts.
+    pub fn stop(&self, reason: Stop) {
+        self.known().stop.get_or_insert((reason, Instant::now()));
+        self.attention.cancel();
+    }
+
+    /// Is the exploration to end early? Notices by itself that time is over.
+    pub fn is_stopped(&self) -> bool {
+        if self.deadline().is_some_and(|deadline| Instant::now() >= deadline) {
+            self.stop(Stop::TimeLimit);
+        }
+        self.known().stop.is_some()
+    }
+
+    /// Why the exploration ended early, for people.
+    pub fn stop_reason(&self) -> String {
+        match self.known().stop {
+            Some((Stop::TimeLimit, _)) => {
+                let limit = self.time_limit.unwrap_or_default().as_secs_f64();
+                format!("time limit of {limit} s reached")
+            }
+            _ => "interrupted".to_owned(),
+        }
+    }
+
+    /// The memory budget as a reason for ending early.
+    pub fn memory_reason(&self) -> String {
+        format!("memory budget of {} exhausted", numbers::bytes(self.budget.limit() as u64))
+    }
+
+    /// Claim the right to print the result; it is given once.
+    pub fn claim(&self) -> bool {
+        !std::mem::replace(&mut self.known().claimed, true)
+    }
+
+    /// Has somebody claimed the right to print the result?
+    pub fn is_claimed(&self) -> bool {
+        self.known().claimed
+    }
+}
+
+impl Known {
+    fn enter(&mut self, phase: Phase) {
+        let now = Instant::now();
+        let spent = now - std::mem::replace(&mut self.phase_started, now);
+        match std::mem::replace(&mut self.phase, phase) {
+            Phase::Load => self.times.load += spent,
+            Phase::Reach => self.times.reach += spent,
+            Phase::Count => self.times.count += spent,
+            Phase::Finish => {}
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Signals, turned into messages for the watching thread.
+
+use crate::watch::Message;
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::iterator::Signals;
+use std::sync::mpsc::Sender;
+
+/// A signal that this program reacts to.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Signal {
+    /// Ctrl-C.
+    Interrupt,
+    /// A polite request to end.
+    Terminate,
+    /// A question where the exploration is.
+    Status,
+}
+
+impl Signal {
+    /// The exit code by which shells recognise a death by this signal.
+    pub fn exit_code(self) -> i32 {
+        128 + match self {
+            Signal::Interrupt => SIGINT,
+            Signal::Terminate => SIGTERM,
+            Signal::Status => SIGUSR1,
+        }
+    }
+}
+
+/// Catch signals from now on. The thread that receives them sleeps until one comes, and ends with the program.
+pub fn forward(to: Sender<Message>) -> std::io::Result<()> {
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGUSR1])?;
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        for number in signals.forever() {
+            let signal = match number {
+                SIGINT => Signal::Interrupt,
+                SIGTERM => Signal::Terminate,
+                _ => Signal::Status,
+            };
+            if to.send(Message::Signal(signal)).is_err() {
+                // The result is being printed: nothing is left to interrupt but the printing.
+                if signal != Signal::Status {
+                    std::process::exit(signal.exit_code());
+                }
+            }
+        }
+    })?;
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! Hidden knobs for measurements: `--tune key=value`, once per knob.
+
+use std::str::FromStr;
+use tremula_diagrams::Options;
+
+/// The knobs, as the error message lists them.
+const KEYS: &str =
+    "lanes, lane-threshold, cache-per-node, initial-nodes, eager-nodes, eager-cache, live-share or full-share";
+
+/// One knob and where to turn it.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub enum Tune {
+    /// Lanes that large operations run in; one switches them off.
+    Lanes(usize),
+    /// Expansions that an operation does before it goes on in lanes.
+    LaneThreshold(u64),
+    /// Cache entries per node.
+    CachePerNode(f64),
+    /// Nodes to start with.
+    InitialNodes(usize),
+    /// Grow at every collection up to this many nodes.
+    EagerNodes(usize),
+    /// Let misses alone grow the cache up to this many entries.
+    EagerCache(usize),
+    /// Grow when more than this share is alive after a collection.
+    LiveShare(f64),
+    /// Give up when more than this share is alive.
+    FullShare(f64),
+}
+
+impl Tune {
+    /// Turn the knob.
+    pub fn apply(self, options: &mut Options) {
+        let sizing = &mut options.sizing;
+        match self {
+            Tune::Lanes(value) => options.lanes = value,
+            Tune::LaneThreshold(value) => options.lane_threshold = value,
+            Tune::CachePerNode(value) => sizing.cache_per_node = value,
+            Tune::InitialNodes(value) => sizing.initial_nodes = value,
+            Tune::EagerNodes(value) => sizing.eager_nodes = value,
+            Tune::EagerCache(value) => sizing.eager_cache = value,
+            Tune::LiveShare(value) => sizing.live_share = value,
+            Tune::FullShare(value) => sizing.full_share = value,
+        }
+    }
+}
+
+impl FromStr for Tune {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Tune, String> {
+        let (key, value) = text.split_once('=').ok_or("expected key=value")?;
+        match key {
+            "lanes" => within(value, 1, 256).map(Tune::Lanes),
+            "lane-threshold" => within(value, 1, u64::MAX).map(Tune::LaneThreshold),
+            "cache-per-node" => within(value, 0.001, 1000.0).map(Tune::CachePerNode),
+            "initial-nodes" => within(value, 1, 1 << 31).map(Tune::InitialNodes),
+            "eager-nodes" => within(value, 0, usize::MAX).map(Tune::EagerNodes),
+            "eager-cache" => within(value, 0, usize::MAX).map(Tune::EagerCache),
+            "live-share" => within(value, 0.01, 1.0).map(Tune::LiveShare),
+            "full-share" => within(value, 0.01, 1.0).map(Tune::FullShare),
+            _ => Err(format!("no knob `{key}`: expected {KEYS}")),
+        }
+    }
+}
+
+/// A number from `least` to `most`.
+fn within<T: FromStr + PartialOrd + std::fmt::Display>(text: &str, least: T, most: T) -> Result<T, String> {
+    match text.parse() {
+        Ok(value) if value >= least && value <= most => Ok(value),
+        _ => Err(format!("expected a number from {least} to {most}, not `{text}`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knobs_turn() {
+        let mut options = Options::default();
+        for text in ["lanes=1", "cache-per-node=0.5", "live-share=0.5", "eager-nodes=0"] {
+            text.parse::<Tune>().unwrap().apply(&mut options);
+        }
+        assert_eq!((options.lanes, options.sizing.eager_nodes), (1, 0));
+        assert_eq!((options.sizing.cache_per_node, options.sizing.live_share), (0.5, 0.5));
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in ["lanes", "lanes=", "lanes=0", "lanes=-1", "live-share=nan", "cache-per-node=inf", "speed=2"] {
+            assert!(text.parse::<Tune>().is_err(), "{text}");
+        }
+    }
+}

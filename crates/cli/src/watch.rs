@@ -1,0 +1,168 @@
+//! The second thread: keeps the time limit, reacts to signals, shows progress. It sleeps in between.
+//!
+//! The exploring thread looks at its attention word at every node it creates, so it usually stops within milliseconds.
+//! Where it does not look, reading or counting, it is given some grace; then this thread prints what is known and ends
+//! the program. So limits hold whatever the explorer is doing.
+
+use crate::error::Exit;
+use crate::output::to_stderr;
+use crate::progress::{Meter, StatusLine, full_status};
+use crate::report::Report;
+use crate::run::{Run, Stop};
+use crate::signals::{self, Signal};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Time between two looks at the explorer.
+const REFRESH: Duration = Duration::from_millis(200);
+/// Looks per `progress` event.
+const LOOKS_PER_EVENT: u32 = 5;
+/// How long the explorer may take to notice that it is to stop.
+const GRACE: Duration = Duration::from_secs(5);
+/// How long to wait for fresh counters when somebody asks.
+const ANSWER_WITHIN: Duration = Duration::from_millis(300);
+
+/// What the watching thread is told.
+pub enum Message {
+    /// A signal came.
+    Signal(Signal),
+    /// The exploration is over.
+    Done,
+}
+
+/// The watching thread, seen from the exploring one.
+pub struct Watch {
+    inbox: Sender<Message>,
+    thread: JoinHandle<()>,
+}
+
+impl Watch {
+    /// Start to watch.
+    pub fn start(run: &Arc<Run>, quiet: bool) -> std::io::Result<Watch> {
+        let (inbox, messages) = channel();
+        signals::forward(inbox.clone())?;
+        let status = if quiet { None } else { StatusLine::on_terminal() };
+        let watcher = Watcher {
+            run: run.clone(),
+            refresh: (status.is_some() || run.events.is_some()).then(|| Instant::now() + REFRESH),
+            status,
+            meter: Meter::default(),
+            looks: 0,
+        };
+        let thread = std::thread::Builder::new().name("watch".to_owned()).spawn(move || watcher.watch(&messages))?;
+        Ok(Watch { inbox, thread })
+    }
+
+    /// Stop watching; afterwards the terminal is free.
+    pub fn finish(self) {
+        // It may have ended by itself; then it needs no message.
+        let _ = self.inbox.send(Message::Done);
+        let _ = self.thread.join();
+    }
+}
+
+struct Watcher {
+    run: Arc<Run>,
+    status: Option<StatusLine>,
+    /// When to look next; never, if nobody would see it.
+    refresh: Option<Instant>,
+    meter: Meter,
+    looks: u32,
+}
+
+impl Watcher {
+    fn watch(mut self, messages: &Receiver<Message>) {
+        loop {
+            match self.wait(messages) {
+                Ok(Message::Signal(signal)) => self.signal(signal),
+                Ok(Message::Done) | Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            self.keep_limits();
+            if self.refresh.is_some_and(|due| Instant::now() >= due) {
+                self.refresh = Some(Instant::now() + REFRESH);
+                self.look();
+            }
+        }
+        self.clear();
+    }
+
+    /// Sleep until a message comes or something is due.
+    fn wait(&self, messages: &Receiver<Message>) -> Result<Message, RecvTimeoutError> {
+        let limit = match self.run.known().stop {
+            None => self.run.deadline(),
+            Some((_, since)) => Some(since + GRACE),
+        };
+        let limit = limit.filter(|_| !self.run.is_claimed());
+        match limit.into_iter().chain(self.refresh).min() {
+            Some(due) => messages.recv_timeout(due.saturating_duration_since(Instant::now())),
+            None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        }
+    }
+
+    fn signal(&mut self, signal: Signal) {
+        match signal {
+            Signal::Status => self.answer(),
+            Signal::Interrupt | Signal::Terminate if self.run.known().stop.is_some() => {
+                self.clear();
+                std::process::exit(signal.exit_code());
+            }
+            Signal::Interrupt | Signal::Terminate => {
+                self.run.stop(Stop::Interrupted);
+                if self.status.is_some() {
+                    self.clear();
+                    to_stderr("Stopping (Ctrl-C again ends at once)\n");
+                }
+            }
+        }
+    }
+
+    fn keep_limits(&mut self) {
+        if self.run.is_claimed() || !self.run.is_stopped() {
+            return;
+        }
+        let overdue = self.run.known().stop.is_some_and(|(_, since)| since.elapsed() >= GRACE);
+        if overdue && self.run.claim() {
+            self.clear();
+            let report = Report::unknown(&self.run, self.run.stop_reason());
+            // Whether or not somebody reads it: there is nothing else to do.
+            let _ = report.publish(&self.run, None);
+            std::process::exit(Exit::Limit.code());
+        }
+    }
+
+    fn look(&mut self) {
+        let counters = self.run.attention.last_report().counters;
+        self.run.attention.request_report();
+        let measures = self.meter.measure(&self.run, &counters);
+        if let Some(status) = &mut self.status {
+            status.show(&self.run, &measures);
+        }
+        self.looks += 1;
+        if let (Some(events), true) = (&self.run.events, self.looks.is_multiple_of(LOOKS_PER_EVENT)) {
+            events.progress(&self.run, &measures);
+        }
+    }
+
+    /// Tell where the exploration is, as up to date as a short wait allows.
+    fn answer(&mut self) {
+        let attention = &self.run.attention;
+        let (asked, before) = (Instant::now(), attention.last_report().number);
+        attention.request_report();
+        while attention.last_report().number == before && asked.elapsed() < ANSWER_WITHIN {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let counters = attention.last_report().counters;
+        let measures = self.meter.measure(&self.run, &counters);
+        self.clear();
+        to_stderr(&full_status(&self.run, &measures, &counters));
+    }
+
+    fn clear(&mut self) {
+        if let Some(status) = &mut self.status {
+            status.clear();
+        }
+    }
+}

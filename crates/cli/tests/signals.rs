@@ -1,0 +1,83 @@
+//! Signals and limits while the program is busy, or stuck.
+
+mod common;
+
+use common::{LARGE, at, code, exit, json, model, start, stderr, wait_until};
+use rustix::process::{Pid, Signal, kill_process};
+use std::process::{Child, Command};
+use std::time::Duration;
+use tempfile::TempDir;
+
+fn send(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).expect("the program runs");
+}
+
+/// Start on a large model and return when it has explored a few rounds.
+fn start_and_wait(folder: &TempDir, more: &[&str]) -> Child {
+    let (path, events) = (model(LARGE), at(folder, "events"));
+    let child = start(&[&["reach", &path, "--strategy", "bfs", "--events", &events, "--timeout", "60"], more].concat());
+    wait_until("rounds are written", || {
+        std::fs::read_to_string(&events).is_ok_and(|text| text.matches("\"event\":\"round\"").count() >= 2)
+    });
+    child
+}
+
+/// A pipe that nobody writes to: reading a model from it takes forever.
+fn endless_model(folder: &TempDir) -> String {
+    let path = at(folder, "pipe.bdd");
+    assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo").success());
+    path
+}
+
+#[test]
+fn an_interrupt_ends_with_what_is_known() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let folder = tempfile::tempdir().unwrap();
+        let child = start_and_wait(&folder, &["--json"]);
+        send(&child, signal);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(code(&output), exit::LIMIT, "{output:?}");
+        let value = json(&output);
+        assert_eq!((&value["verdict"], &value["reason"]), (&"unknown".into(), &"interrupted".into()));
+        assert!(value["states"].is_string() && value["levels"].is_u64(), "{value}");
+        let events = std::fs::read_to_string(at(&folder, "events")).unwrap();
+        assert!(events.lines().last().unwrap().starts_with("{\"event\":\"end\""));
+    }
+}
+
+#[test]
+fn a_question_is_answered_on_standard_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let child = start_and_wait(&folder, &[]);
+    send(&child, Signal::USR1);
+    std::thread::sleep(Duration::from_secs(1));
+    send(&child, Signal::INT);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), exit::LIMIT);
+    for words in ["tremula: exploring", "strategy  bfs", "levels completed", "nodes in use", "look-ups", "memory"] {
+        assert!(stderr(&output).contains(words), "{words:?} in {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_second_interrupt_ends_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let events = at(&folder, "events");
+    let mut child = start(&["reach", &endless_model(&folder), "--events", &events]);
+    wait_until("it has started", || std::fs::metadata(&events).is_ok_and(|file| file.len() > 0));
+    send(&child, Signal::INT);
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(child.try_wait().unwrap().is_none(), "it is given some time");
+    send(&child, Signal::INT);
+    assert_eq!(code(&child.wait_with_output().unwrap()), 130);
+}
+
+#[test]
+fn the_time_limit_holds_even_when_stuck() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = start(&["reach", &endless_model(&folder), "--timeout", "0.5", "--json"]).wait_with_output().unwrap();
+    assert_eq!(code(&output), exit::LIMIT);
+    let value = json(&output);
+    assert_eq!(value["reason"], "time limit of 0.5 s reached");
+    assert!(value["seconds"]["total"].as_f64().is_some_and(|total| total < 60.0), "{value}");
+}
