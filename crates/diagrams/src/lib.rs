@@ -44,3 +44,8 @@ pub use error::Error;
 pub use io::Export;
 pub use manager::{ImportEdge, ImportNode, Manager, Relation, RelationBundle};
 pub use tremula_table::{Attention, Budget, Counters, Options, SetupError, Sizing, Snapshot};
+
+/// Keeps the example on the front page compiling.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

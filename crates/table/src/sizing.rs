@@ -53,8 +53,8 @@ impl Default for Sizing {
         Sizing {
             cache_per_node: 1.0,
             initial_nodes: 1 << 16,
-            eager_nodes: 1 << 22,
-            eager_cache: 1 << 22,
+            eager_nodes: 1 << 23,
+            eager_cache: 1 << 23,
             live_share: 0.25,
             full_share: 0.97,
         }
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn idle_tables_do_not_grow() {
         let sizing = Sizing::default();
-        let big = sizing.sized(1 << 23);
-        assert_eq!(sizing.next(big, 1000, 1 << 23, 1 << 40), big);
+        let big = sizing.sized(1 << 24);
+        assert_eq!(sizing.next(big, 1000, 1 << 24, 1 << 40), big);
     }
 }

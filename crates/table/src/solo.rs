@@ -40,7 +40,7 @@ impl Default for Options {
 ///   since the last collection; granules in use hold canonical nodes and are in the index exactly once;
 /// - T3: children of a node in use are in use;
 /// - T4: between collections a node in use never changes, so references and cache entries stay true;
-/// - T5: every reference that survives a collection was reachable from a handle slot, the shadow stack, or the arguments
+/// - T5: every reference that survives a collection was reachable from a handle slot, a shadow stack, or the arguments
 ///   of the `make` that triggered it.
 pub struct Solo {
     nodes: Region<Node>,

@@ -1,6 +1,6 @@
 //! Switches of the ablation study, as compile-time constants.
 //!
-//! Each constant is one technique whose worth `bench/ablation.sh` measures by building with the cargo feature that
+//! Each constant is one technique whose worth `bench/ablation.py` measures by building with the cargo feature that
 //! turns it off. The default build has them all on; the branches on these constants cost nothing.
 
 /// Prefetch cache entries and nodes of sub-problems before they are needed.

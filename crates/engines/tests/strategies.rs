@@ -1,0 +1,83 @@
+//! Every strategy against the reachable set that a model file carries, with collections forced.
+
+use std::path::PathBuf;
+use tremula_diagrams::{Attention, Budget, Error, Manager, Options};
+use tremula_engines::{Observer, Round, Strategy, SymbolicSystem, reach};
+use tremula_models::{Limits, TransitionSystem, read_file};
+
+const MODELS: [&str; 6] = [
+    "beem/phils.2.bdd",
+    "beem/bakery.1.bdd",
+    "beem/elevator_planning.1.bdd.gz",
+    "beem/collision.1.bdd",
+    "promela/fair.bdd",
+    "promela/first.bdd",
+];
+
+fn model(name: &str) -> TransitionSystem {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name);
+    read_file(&path, &Limits::default()).unwrap()
+}
+
+fn strategies() -> impl Iterator<Item = Strategy> {
+    std::iter::once(Strategy::AUTO).chain(Strategy::ALL)
+}
+
+#[test]
+fn all_strategies_end_with_the_stored_set() {
+    for name in MODELS {
+        let model = model(name);
+        for strategy in strategies() {
+            let options = Options { stress: Some(20), lane_threshold: 100, ..Options::default() };
+            let manager = Manager::with_options(&Budget::new(64 << 20), options, Attention::default()).unwrap();
+            let system = SymbolicSystem::build(&manager, &model).unwrap();
+            let stored = system.stored_reachable(&model).unwrap().expect("legacy files carry the answer");
+            let reached = reach(&system, strategy, &mut ()).map_err(|stopped| stopped.error).unwrap();
+            assert!(reached.states == stored, "{name} with {strategy}");
+            assert!(manager.counters().collections > 0, "{name} with {strategy} never collected");
+            manager.check().unwrap();
+        }
+    }
+}
+
+#[test]
+fn levels_are_those_of_breadth_first_search() {
+    let model = model("beem/phils.2.bdd");
+    for strategy in Strategy::ALL {
+        let manager = Manager::new(&Budget::new(64 << 20)).unwrap();
+        let system = SymbolicSystem::build(&manager, &model).unwrap();
+        let reached = reach(&system, strategy, &mut ()).map_err(|stopped| stopped.error).unwrap();
+        assert!(reached.levels.is_none_or(|levels| levels == 13), "{strategy}: {:?}", reached.levels);
+    }
+}
+
+/// Cancels after a number of rounds.
+struct Impatient {
+    attention: Attention,
+    rounds: u64,
+}
+
+impl Observer for Impatient {
+    fn round(&mut self, round: &Round<'_>) {
+        if round.number >= self.rounds {
+            self.attention.cancel();
+        }
+    }
+}
+
+#[test]
+fn a_stopped_run_keeps_a_lower_bound() {
+    let model = model("beem/bakery.1.bdd");
+    for strategy in strategies() {
+        let attention = Attention::default();
+        let manager = Manager::with_options(&Budget::new(64 << 20), Options::default(), attention.clone()).unwrap();
+        let system = SymbolicSystem::build(&manager, &model).unwrap();
+        let stored = system.stored_reachable(&model).unwrap().expect("legacy files carry the answer");
+        let mut observer = Impatient { attention: attention.clone(), rounds: 3 };
+        let Err(stopped) = reach(&system, strategy, &mut observer) else { panic!("{strategy} did not stop") };
+        attention.reset();
+        assert_eq!(stopped.error, Error::Cancelled);
+        assert!(stopped.states.minus(&stored).unwrap().is_false(), "{strategy} found an unreachable state");
+        assert!(system.initial.minus(&stopped.states).unwrap().is_false(), "{strategy} lost the initial state");
+    }
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Format, compiler and clippy warnings, documentation, dependency edges: scripts/lint.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# Is a cargo subcommand there, or can rustup add its component?
+has() {
+    cargo "$1" --version >/dev/null 2>&1 && return
+    command -v rustup >/dev/null && rustup component add "$2" && cargo "$1" --version >/dev/null 2>&1
+}
+
+scripts/layers.sh
+
+if has fmt rustfmt; then
+    cargo fmt --all --check
+else
+    echo "lint: SKIPPED the format: cargo fmt is missing" >&2
+fi
+
+if has clippy clippy; then
+    cargo clippy --workspace --all-targets --locked -- -D warnings
+else
+    echo "lint: SKIPPED clippy: cargo clippy is missing" >&2
+fi
+
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+echo "lint: done"

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Everything that must hold before a commit: scripts/test.sh
+# Installs what is missing (as root), then checks style and dependency edges, runs all tests, and fuzzes the readers for
+# FUZZ_SECONDS seconds in all (30 unless told). Longer checks have scripts of their own beside this one.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+step() { echo "== $*"; }
+
+step setup
+scripts/setup.sh
+step lint
+scripts/lint.sh
+step tests
+cargo test --workspace --locked
+step fuzz
+scripts/fuzz.sh --smoke "${FUZZ_SECONDS:-30}"
+echo "test: all passed in $SECONDS s"
