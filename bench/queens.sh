@@ -2,9 +2,9 @@
 # Builds the n-queens benchmark and prints each peer's median time in seconds.
 #
 # REPS sets the runs per peer and board (default 5), SIZES the boards (default
-# "8 9 10 11"). Peers from crates.io are always built; CUDD joins them if
-# CUDD_LIB_DIR holds libcudd.a, Sylvan if it is installed below SYLVAN_PREFIX,
-# BuDDy if the linker finds it (Debian: libbdd-dev).
+# "8 9 10 11"). Tremula and the peers from crates.io are always built; CUDD
+# joins them if CUDD_LIB_DIR holds libcudd.a, Sylvan if it is installed below
+# SYLVAN_PREFIX, BuDDy if the linker finds it (Debian: libbdd-dev).
 set -euo pipefail
 
 reps=${REPS:-5}

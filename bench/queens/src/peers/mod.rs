@@ -13,6 +13,8 @@ mod cudd;
 mod oxidd;
 #[cfg(feature = "sylvan")]
 mod sylvan;
+#[cfg(feature = "tremula")]
+mod tremula;
 
 use crate::Outcome;
 
@@ -50,4 +52,6 @@ pub const PEERS: &[(&str, fn(u32) -> Outcome)] = &[
     ("oxidd", crate::solve::<oxidd::Oxidd>),
     #[cfg(feature = "sylvan")]
     ("sylvan", crate::solve::<sylvan::Sylvan>),
+    #[cfg(feature = "tremula")]
+    ("tremula", crate::solve::<tremula::Tremula>),
 ];
