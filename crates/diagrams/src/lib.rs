@@ -33,6 +33,7 @@ mod lanes;
 mod lease;
 mod manager;
 mod ops;
+mod pace;
 mod relation;
 mod task;
 

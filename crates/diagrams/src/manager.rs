@@ -5,10 +5,12 @@ use crate::env::{Env, Permutation, VarSet};
 use crate::error::Error;
 use crate::exec::{Call, Exec, Operation, Outcome};
 use crate::lanes;
+use crate::pace::{Pace, Way};
 use crate::task::Task;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::time::Instant;
 use tremula_table::layout::MAX_LEVELS;
 use tremula_table::{Attention, Budget, Counters, Interrupt, Lease, OpTag, Options, Ref, SetupError, Solo};
 
@@ -28,14 +30,16 @@ pub(crate) struct Core {
     relations_lease: Lease,
     lane_count: usize,
     lane_threshold: u64,
+    lanes_always: bool,
+    pace: Pace,
     lanes: Option<Lanes>,
 }
 
 impl Core {
     /// Run an operation, with enough stack for its recursion; the shadow stacks end as they were.
     ///
-    /// Most operations are small and end in the plain execution. One that runs out of fuel there starts again in lanes,
-    /// where the cache already holds most of what the first attempt has found.
+    /// Most operations are small and end in the plain execution. One that runs out of fuel there starts again, in lanes
+    /// if these pay; the cache already holds most of what the first attempt has found.
     pub fn run(&mut self, task: Task) -> Outcome {
         let depth = self.table.depth();
         let lanes_pay = self.lane_count > 1;
@@ -43,7 +47,8 @@ impl Core {
         let mut result = self.run_plainly(|table, env| task.run(table, env));
         if result == Err(Interrupt::OutOfFuel) {
             self.table.unwind(depth);
-            result = self.run_in_lanes(task);
+            self.table.set_fuel(u64::MAX);
+            result = self.run_large(task);
         }
         self.table.unwind(depth);
         result
@@ -58,6 +63,17 @@ impl Core {
         stacker::maybe_grow(stack, stack + (64 << 10), || work(table, env))
     }
 
+    fn run_large(&mut self, task: Task) -> Outcome {
+        let way = if self.lanes_always { Way::Lanes } else { self.pace.choose() };
+        let (lookups, start) = (self.table.counters().lookups, Instant::now());
+        let result = match way {
+            Way::Plain => self.run_plainly(|table, env| task.run(table, env)),
+            Way::Lanes => self.run_in_lanes(task),
+        };
+        self.pace.learn(way, self.table.counters().lookups - lookups, start.elapsed());
+        result
+    }
+
     fn run_in_lanes(&mut self, task: Task) -> Outcome {
         let stack = self.stack_bytes();
         let lanes = match &mut self.lanes {
@@ -67,7 +83,6 @@ impl Core {
                 Err(_) => {
                     // No address space for the lanes' stacks: they are for speed only.
                     self.lane_count = 1;
-                    self.table.set_fuel(u64::MAX);
                     return self.run_plainly(|table, env| task.run(table, env));
                 }
             },
@@ -147,6 +162,8 @@ impl Manager {
             relations_lease,
             lane_count: options.lanes,
             lane_threshold: options.lane_threshold,
+            lanes_always: options.lanes_always,
+            pace: Pace::default(),
             lanes: None,
         };
         Ok(Manager { core: Rc::new(RefCell::new(core)) })

@@ -171,7 +171,7 @@ fn small_tables(variables: u32, random: &mut Random) -> Options {
     // Most runs go into lanes early, some at once, some never.
     let lane_threshold = [1, 10, 100, u64::MAX][random.below(4)];
     let lanes = 2 + random.below(8);
-    Options { sizing, stress: (random.below(3) > 0).then_some(every), lanes, lane_threshold }
+    Options { sizing, stress: (random.below(3) > 0).then_some(every), lanes, lane_threshold, lanes_always: true }
 }
 
 /// A manager, a pool of functions in it, and what they must be.
@@ -245,7 +245,13 @@ fn collections_at_every_node() {
         let seed = Seed(0x5712E55 + round);
         let mut random = Random::new(seed.0);
         let sizing = Sizing { initial_nodes: 1 << 10, eager_nodes: 0, ..Sizing::default() };
-        let options = Options { sizing, stress: Some(1 + round), lane_threshold: 1 + round % 20, ..Options::default() };
+        let options = Options {
+            sizing,
+            stress: Some(1 + round),
+            lane_threshold: 1 + round % 20,
+            lanes_always: true,
+            ..Options::default()
+        };
         let mut fresh = Round::new(6, &mut random);
         fresh.manager = Manager::with_options(&Budget::new(64 << 20), options, Attention::default()).unwrap();
         fresh.pool = fresh.expected.iter().map(|table| common::build(&fresh.manager, table)).collect();

@@ -28,7 +28,7 @@ fn all_strategies_end_with_the_stored_set() {
     for name in MODELS {
         let model = model(name);
         for strategy in strategies() {
-            let options = Options { stress: Some(20), lane_threshold: 100, ..Options::default() };
+            let options = Options { stress: Some(100), lane_threshold: 100, lanes_always: true, ..Options::default() };
             let manager = Manager::with_options(&Budget::new(64 << 20), options, Attention::default()).unwrap();
             let system = SymbolicSystem::build(&manager, &model).unwrap();
             let stored = system.stored_reachable(&model).unwrap().expect("legacy files carry the answer");

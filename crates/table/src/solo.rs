@@ -24,11 +24,13 @@ pub struct Options {
     pub lanes: usize,
     /// Expansions that an operation does before it goes on in lanes.
     pub lane_threshold: u64,
+    /// Use lanes for every operation beyond the threshold, instead of where they prove faster.
+    pub lanes_always: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { sizing: Sizing::default(), stress: None, lanes: 8, lane_threshold: 5000 }
+        Options { sizing: Sizing::default(), stress: None, lanes: 8, lane_threshold: 5000, lanes_always: false }
     }
 }
 
