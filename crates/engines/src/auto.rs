@@ -19,9 +19,14 @@ const CHAINS: Strategy = Strategy { order: Order::Chaining, frontier: false };
 const SHORTEST_RACE: Duration = Duration::from_millis(20);
 /// A race without a clear result ends here.
 const LONGEST_RACE: Duration = Duration::from_millis(150);
+/// A round of chaining in a race may take this much longer than three times everything before.
+const PATIENCE: Duration = Duration::from_millis(300);
 /// Chaining wins the race when the levels it covers cost this many times as much. Its rounds get dearer on the way, and
 /// the last states it finds are not those it covers first, so it must start far ahead (measured on the shipped models).
 const CLEAR_LEAD: f64 = 4.3;
+/// It need not be so far ahead when very few rounds have filled the race: then few are to come, and these are like them.
+const LEAD_IN_FEW_ROUNDS: f64 = 1.8;
+const FEW_ROUNDS: u64 = 2;
 /// Breadth-first search that leads a race by as little as nothing keeps its lead.
 const NO_LEAD: f64 = 1.0;
 /// Later trials come when this many times as much time has passed as at the last, and not before [`FIRST_TRIAL`].
@@ -30,8 +35,11 @@ const FIRST_TRIAL: Duration = Duration::from_secs(1);
 /// A trial may take this share of the time so far, and no more than this many levels' time.
 const TRIAL_SHARE: u32 = 5;
 const TRIAL_LEVELS: u32 = 6;
-/// Chaining must be cheaper by this factor to replace breadth-first search later on.
-const CONVINCING: f64 = 1.85;
+/// Chaining must be cheaper by this factor to replace breadth-first search in the first trials ...
+const CONVINCING_EARLY: f64 = 1.85;
+/// ... and by this one later, when the sets are more like those to come.
+const CONVINCING_LATE: f64 = 1.5;
+const LATE: Duration = Duration::from_millis(2500);
 
 /// Compute all reachable states, choosing the strategy while running.
 pub(crate) fn reach(system: &SymbolicSystem, observer: &mut dyn Observer) -> Result<Reached, Box<Stopped>> {
@@ -117,7 +125,7 @@ impl<'a> Race<'a> {
             // The latest stretch counts most: what comes is more like it than like the beginning.
             let price = |now: Duration, before: Duration| (now - before).as_secs_f64() + now.as_secs_f64() * 0.25;
             let ratio = price(self.levels.spent, levels_before) / price(self.chains.spent, chains_before).max(1e-9);
-            if let Some(strategy) = verdict(ratio, self.started.elapsed()) {
+            if let Some(strategy) = verdict(ratio, self.chains.run.rounds, self.started.elapsed()) {
                 return Ok(Winner::Cheaper(strategy));
             }
         }
@@ -125,7 +133,7 @@ impl<'a> Race<'a> {
 
     /// A round of chaining, unless it takes far longer than everything before.
     fn chain_briefly(&mut self) -> Result<Chained, Error> {
-        let limit = self.started.elapsed() * 3 + SHORTEST_RACE;
+        let limit = self.started.elapsed() * 3 + PATIENCE;
         let start = Instant::now();
         let found = self.chains.run.chain_within(&self.system.relations, limit)?;
         self.chains.spent += start.elapsed();
@@ -153,8 +161,9 @@ impl<'a> Race<'a> {
 }
 
 /// Who wins a race that stands like this, if it is decided.
-fn verdict(ratio: f64, elapsed: Duration) -> Option<Strategy> {
-    if elapsed >= SHORTEST_RACE && ratio >= CLEAR_LEAD {
+fn verdict(ratio: f64, rounds: u64, elapsed: Duration) -> Option<Strategy> {
+    let lead = if rounds <= FEW_ROUNDS { LEAD_IN_FEW_ROUNDS } else { CLEAR_LEAD };
+    if elapsed >= SHORTEST_RACE && ratio >= lead {
         Some(CHAINS)
     } else if elapsed >= SHORTEST_RACE && ratio <= NO_LEAD || elapsed >= LONGEST_RACE {
         Some(LEVELS)
@@ -177,7 +186,8 @@ fn run_watchfully<'a>(
         let elapsed = started.elapsed();
         if run.strategy == LEVELS && elapsed >= next_trial {
             let limit = (elapsed / TRIAL_SHARE).min(round_time * TRIAL_LEVELS);
-            if chaining_convinces(system, run, limit)? {
+            let factor = if elapsed < LATE { CONVINCING_EARLY } else { CONVINCING_LATE };
+            if chaining_convinces(system, run, limit, factor)? {
                 run.change_to(system, CHAINS);
                 pure_levels = false;
             }
@@ -195,14 +205,14 @@ fn run_watchfully<'a>(
 }
 
 /// Compare one round of chaining, from the states that breadth-first search has, with the levels it covers.
-fn chaining_convinces(system: &SymbolicSystem, run: &mut Run<'_>, limit: Duration) -> Result<bool, Error> {
+fn chaining_convinces(system: &SymbolicSystem, run: &mut Run<'_>, limit: Duration, factor: f64) -> Result<bool, Error> {
     let start = Instant::now();
     let Some(covered) = run.chain_within(&system.relations, limit)? else { return Ok(false) };
     let chain_price = start.elapsed();
     let start = Instant::now();
     while run.round()? {
         let level_price = start.elapsed();
-        if level_price.as_secs_f64() > chain_price.as_secs_f64() * CONVINCING {
+        if level_price.as_secs_f64() > chain_price.as_secs_f64() * factor {
             return Ok(true);
         }
         if !mostly_covered(system, &run.frontier, &covered)? {

@@ -53,8 +53,8 @@ impl Default for Sizing {
         Sizing {
             cache_per_node: 1.0,
             initial_nodes: 1 << 16,
-            eager_nodes: 1 << 23,
-            eager_cache: 1 << 23,
+            eager_nodes: 1 << 22,
+            eager_cache: 1 << 22,
             live_share: 0.25,
             full_share: 0.97,
         }
