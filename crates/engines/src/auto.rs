@@ -55,7 +55,7 @@ pub(crate) fn reach(system: &SymbolicSystem, observer: &mut dyn Observer) -> Res
     };
     let started = race.started;
     let mut run = match winner {
-        Winner::Ended(strategy) => return Ok(race.into_run(strategy).finished()),
+        Winner::Ended(strategy) => return Ok(race.into_run(strategy).result()),
         Winner::Cheaper(strategy) => race.into_run(strategy),
     };
     match run_watchfully(system, &mut run, started, observer) {

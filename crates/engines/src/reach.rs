@@ -65,7 +65,7 @@ pub fn reach(
     }
     let mut run = Run::new(system, strategy);
     match run.run_to_end(observer) {
-        Ok(()) => Ok(run.finished()),
+        Ok(()) => Ok(run.result()),
         Err(error) => Err(Box::new(run.stopped(error))),
     }
 }
@@ -166,10 +166,6 @@ impl<'a> Run<'a> {
         };
         self.visited = grown;
         Ok(changed)
-    }
-
-    pub fn finished(self) -> Reached {
-        self.result()
     }
 
     /// The states found, when a round has found nothing new.
