@@ -1,5 +1,6 @@
 """What the measuring and checking scripts share: the list of models, running a program, and small statistics."""
 
+import argparse
 import csv
 import gzip
 import json
@@ -345,3 +346,13 @@ class Progress:
         with self.lock:
             self.done += 1
             print(f"[{self.done}/{self.total}] {text}", file=sys.stderr, flush=True)
+
+
+def corpus_parser(description):
+    """A parser with the options of every script that runs over the corpus."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", metavar="DIR", default=MODELS, help="default: ../shared/models")
+    parser.add_argument("--expected", metavar="CSV", help="default: expected.csv in the directory of models")
+    parser.add_argument("--binary", metavar="PATH", default=BINARY, help="default: target/release/tremula")
+    parser.add_argument("--only", metavar="NAMES", type=comma_list, help="only these models; NAME* is a prefix")
+    return parser

@@ -8,7 +8,6 @@ Example:
   bench/memory.py --timeout 20 --budgets 64M,256M,2G
 """
 
-import argparse
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -16,11 +15,7 @@ import common
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", metavar="DIR", default=common.MODELS, help="default: ../shared/models")
-    parser.add_argument("--expected", metavar="CSV", help="default: expected.csv in the directory of models")
-    parser.add_argument("--binary", metavar="PATH", default=common.BINARY, help="default: target/release/tremula")
-    parser.add_argument("--only", metavar="NAMES", type=common.comma_list, help="only these models; NAME* is a prefix")
+    parser = common.corpus_parser(__doc__)
     parser.add_argument("--max-seconds", metavar="S", type=float, help="only models that took Sylvan at most so long")
     parser.add_argument("--budgets", metavar="SIZES", type=common.comma_list, default=["64M", "256M", "2G"])
     parser.add_argument("--strategies", metavar="NAMES", default="par", help="all, or a list with commas; default par")

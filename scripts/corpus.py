@@ -12,7 +12,6 @@ Examples:
   scripts/corpus.py --squeeze --strategies par --max-seconds 5
 """
 
-import argparse
 import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -30,11 +29,7 @@ SMALL_TABLES = ["initial-nodes=1024", "eager-nodes=0", "live-share=0.9"]
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", metavar="DIR", default=common.MODELS, help="default: ../shared/models")
-    parser.add_argument("--expected", metavar="CSV", help="default: expected.csv in the directory of models")
-    parser.add_argument("--binary", metavar="PATH", default=common.BINARY, help="default: target/release/tremula")
-    parser.add_argument("--only", metavar="NAMES", type=common.comma_list, help="only these models; NAME* is a prefix")
+    parser = common.corpus_parser(__doc__)
     parser.add_argument("--max-states", metavar="N", type=int, help="only models with at most so many states")
     parser.add_argument("--max-seconds", metavar="S", type=float, help="only models that took Sylvan at most so long")
     parser.add_argument("--strategies", metavar="NAMES", default="all", help="all, or a list with commas")
