@@ -2,7 +2,7 @@
 //!
 //! An entry is the key and the result together; a store overwrites whatever was there. Entries never hold errors.
 
-use crate::layout::{Key, Ref, scale};
+use crate::layout::{Key, LEAST_CACHE_ENTRIES, Ref, cache_slot};
 use crate::memory::{MapError, Region};
 use bytemuck::{Pod, Zeroable};
 
@@ -79,7 +79,7 @@ impl OpCache {
     /// Fetch the line of the entry for `hash`.
     #[inline]
     pub fn prefetch(&self, hash: u64) {
-        let slot = scale(hash, self.entries.len());
+        let slot = cache_slot(hash, self.entries.len());
         #[cfg(feature = "split-cache")]
         self.status.prefetch(slot);
         self.entries.prefetch(slot);
@@ -88,7 +88,7 @@ impl OpCache {
     /// The result stored for `key`, if it is still there. `hash` is the key's.
     #[inline]
     pub fn get(&self, hash: u64, key: Key) -> Option<Ref> {
-        let slot = scale(hash, self.entries.len());
+        let slot = cache_slot(hash, self.entries.len());
         #[cfg(feature = "split-cache")]
         if self.status[slot] != hash as u32 | 1 {
             return None;
@@ -100,7 +100,7 @@ impl OpCache {
     /// Store a result, over whatever was there.
     #[inline]
     pub fn put(&mut self, hash: u64, key: Key, result: Ref) {
-        let slot = scale(hash, self.entries.len());
+        let slot = cache_slot(hash, self.entries.len());
         #[cfg(feature = "split-cache")]
         {
             self.status[slot] = hash as u32 | 1;
@@ -124,9 +124,10 @@ impl OpCache {
 
     /// Change the number of entries; entries move to their new slots, in place.
     ///
-    /// Growing walks down and shrinking walks up: slots are monotone in the hash, so an entry's new slot never lies
+    /// Growing walks down and shrinking walks up: an entry's slot moves up when the cache grows, so it never lands
     /// among those still to be visited.
     pub fn resize(&mut self, len: usize) {
+        debug_assert!(len == 0 || len >= LEAST_CACHE_ENTRIES);
         let old = self.entries.len();
         if len > old {
             self.entries.resize(len);
@@ -145,7 +146,7 @@ impl OpCache {
         let entry = std::mem::replace(&mut self.entries[slot], Entry::zeroed());
         if !entry.is_empty() && len > 0 {
             let hash = entry.key().hash();
-            let target = scale(hash, len);
+            let target = cache_slot(hash, len);
             self.entries[target] = entry;
             #[cfg(feature = "split-cache")]
             {

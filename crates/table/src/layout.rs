@@ -10,6 +10,7 @@
 //! assert_eq!(!Ref::FALSE, Ref::TRUE);
 //! ```
 
+use crate::tuning;
 use bytemuck::{Pod, Zeroable};
 
 /// Bytes of one granule of the node store. A BDD node takes exactly one.
@@ -28,6 +29,12 @@ const FIRST_TAG: u32 = 0xF000_0000;
 pub const MAX_NODES: usize = (FIRST_TAG >> COMPLEMENT_BITS) as usize;
 
 const COMPLEMENT_BITS: u32 = 1;
+
+/// Entries of the operation cache come in blocks of this power of two: a page of 4 KiB.
+const CACHE_BLOCK_BITS: u32 = if tuning::NEAR_CACHE { 8 } else { 0 };
+
+/// The operation cache has at least one block.
+pub const LEAST_CACHE_ENTRIES: usize = 1 << CACHE_BLOCK_BITS;
 
 /// A reference to a function: granule index and complement mark in 32 bits.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Pod, Zeroable)]
@@ -220,19 +227,34 @@ impl Key {
         Key { first: f.0, second: g.0, third: h.0 }
     }
 
-    /// Hash for the operation cache.
+    /// Hash for the operation cache: the upper bits choose a block of entries, the lowest an entry in it.
+    ///
+    /// Operations walk through nodes that were made one after the other and have positions next to each other. Keys that
+    /// differ only in the lower bits of positions share a block, so that such a walk stays on a few pages and lines.
     #[inline]
     pub fn hash(self) -> u64 {
-        fold(u64::from(self.first) | u64::from(self.second) << 32, u64::from(self.third))
+        const IN_BLOCK: u64 = (1 << CACHE_BLOCK_BITS) - 1;
+        // The positions' lower bits; the complement mark below them belongs to what chooses the block.
+        const NEAR: u32 = ((1 << CACHE_BLOCK_BITS) - 1) << COMPLEMENT_BITS;
+        let (second_near, second_far) =
+            if self.second_is_node() { (self.second & NEAR, self.second & !NEAR) } else { (0, self.second) };
+        let block = fold(u64::from(self.first & !NEAR) | u64::from(second_far) << 32, u64::from(self.third));
+        // An odd factor other than one, so that two operands that advance together meet different entries.
+        let entry = ((self.first & NEAR) + 5 * second_near) >> COMPLEMENT_BITS;
+        block & !IN_BLOCK | u64::from(entry) & IN_BLOCK
+    }
+
+    #[inline]
+    fn second_is_node(self) -> bool {
+        self.third < FIRST_TAG || self.third & OpTag::SECOND_IS_NODE != 0
     }
 
     /// The operands that are nodes, and so must be alive for the entry to mean anything.
     #[inline]
     pub fn nodes(self) -> impl Iterator<Item = Ref> {
         let tagged = self.third >= FIRST_TAG;
-        let second_is_node = !tagged || self.third & OpTag::SECOND_IS_NODE != 0;
         std::iter::once(Ref(self.first))
-            .chain(second_is_node.then_some(Ref(self.second)))
+            .chain(self.second_is_node().then_some(Ref(self.second)))
             .chain((!tagged).then_some(Ref(self.third)))
     }
 }
@@ -252,6 +274,13 @@ fn fold(a: u64, b: u64) -> u64 {
 #[inline]
 pub fn scale(hash: u64, len: usize) -> usize {
     ((u128::from(hash) * len as u128) >> 64) as usize
+}
+
+/// The entry for a key with `hash` in an operation cache of `len` entries; for a longer cache it is never an earlier one.
+#[inline]
+pub fn cache_slot(hash: u64, len: usize) -> usize {
+    let in_block = hash as usize & (LEAST_CACHE_ENTRIES - 1);
+    scale(hash, len >> CACHE_BLOCK_BITS) << CACHE_BLOCK_BITS | in_block
 }
 
 #[cfg(test)]
@@ -286,6 +315,27 @@ mod tests {
         assert_eq!(nodes(Key::unary(f, 9, OpTag::unary(1, 2))), [f]);
         assert_eq!(nodes(Key::binary(f, g, OpTag::binary(1, 2))), [f, g]);
         assert_eq!(nodes(Key::ternary(f, g, h)), [f, g, h]);
+    }
+
+    #[test]
+    fn keys_of_neighbours_share_a_block() {
+        let slot = |f: u32, g: u32| {
+            let key = Key::binary(Ref::new(f, false), Ref::new(g, true), OpTag::binary(1, 0));
+            cache_slot(key.hash(), 1 << 20) / LEAST_CACHE_ENTRIES
+        };
+        assert_eq!(slot(0x500, 0x900), slot(0x5FF, 0x9AB));
+        assert_ne!(slot(0x500, 0x900), slot(0x600, 0x900));
+        assert_ne!(slot(0x500, 0x900), slot(0x500, 0xA00));
+    }
+
+    #[test]
+    fn slots_only_move_up_when_a_cache_grows() {
+        for n in 0..10_000 {
+            let hash = fold(n, n);
+            let lengths = [300, 1024, 1500, 5000, 1 << 20];
+            let slots = lengths.map(|len| cache_slot(hash, len));
+            assert!(slots.is_sorted() && slots.iter().zip(lengths).all(|(&slot, len)| slot < len));
+        }
     }
 
     #[test]

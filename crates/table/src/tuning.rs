@@ -9,6 +9,8 @@ pub const PREFETCH: bool = !cfg!(feature = "no-prefetch");
 pub const HUGE_PAGES: bool = !cfg!(feature = "no-huge-pages");
 /// Compare the hash tag in the index word before reading the node.
 pub const INDEX_TAGS: bool = !cfg!(feature = "no-index-tags");
+/// Keep cache entries of neighbouring nodes on one page.
+pub const NEAR_CACHE: bool = !cfg!(feature = "scattered-cache");
 /// Start with small tables and grow, instead of taking the whole budget at once.
 pub const GROW: bool = !cfg!(feature = "full-size-start");
 /// Keep cache entries whose nodes all survive a collection.
