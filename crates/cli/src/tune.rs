@@ -4,14 +4,15 @@ use std::str::FromStr;
 use tremula_diagrams::Options;
 
 /// The knobs, as the error message lists them.
-const KEYS: &str =
-    "lanes, lane-threshold, cache-per-node, initial-nodes, eager-nodes, eager-cache, live-share or full-share";
+const KEYS: &str = "lanes, lanes-always, lane-threshold, cache-per-node, initial-nodes, eager-nodes, eager-cache, live-share or full-share";
 
 /// One knob and where to turn it.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub enum Tune {
     /// Lanes that large operations run in; one switches them off.
     Lanes(usize),
+    /// Use lanes for every operation beyond the threshold (1), or where they prove faster (0).
+    LanesAlways(u8),
     /// Expansions that an operation does before it goes on in lanes.
     LaneThreshold(u64),
     /// Cache entries per node.
@@ -34,6 +35,7 @@ impl Tune {
         let sizing = &mut options.sizing;
         match self {
             Tune::Lanes(value) => options.lanes = value,
+            Tune::LanesAlways(value) => options.lanes_always = value == 1,
             Tune::LaneThreshold(value) => options.lane_threshold = value,
             Tune::CachePerNode(value) => sizing.cache_per_node = value,
             Tune::InitialNodes(value) => sizing.initial_nodes = value,
@@ -52,6 +54,7 @@ impl FromStr for Tune {
         let (key, value) = text.split_once('=').ok_or("expected key=value")?;
         match key {
             "lanes" => within(value, 1, 256).map(Tune::Lanes),
+            "lanes-always" => within(value, 0, 1).map(Tune::LanesAlways),
             "lane-threshold" => within(value, 1, u64::MAX).map(Tune::LaneThreshold),
             "cache-per-node" => within(value, 0.001, 1000.0).map(Tune::CachePerNode),
             "initial-nodes" => within(value, 1, 1 << 31).map(Tune::InitialNodes),
