@@ -33,11 +33,13 @@ FEATURES = [
     "tremula-table/no-index-tags",
     "tremula-table/split-cache",
     "tremula-table/wide-cache",
+    "tremula-table/scattered-cache",
     "tremula-table/full-size-start",
     "tremula-table/clear-cache-on-collect",
     "tremula-diagrams/or-through-ite",
     "tremula-diagrams/cache-before-terminals",
     "tremula-diagrams/keep-identities",
+    "tremula-diagrams/always-make",
 ]
 # Knobs of the default build.
 KNOBS = [

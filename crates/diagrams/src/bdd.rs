@@ -3,9 +3,9 @@
 use crate::count;
 use crate::env::Permutation;
 use crate::error::Error;
-use crate::manager::{Core, Manager, Relation, RelationBundle};
+use crate::manager::{Core, Manager, Relation, RelationBundle, RelationTree};
 use crate::ops::and::{and, or};
-use crate::ops::image::{image, image_of_all};
+use crate::ops::image::{image, image_of_all, new_images};
 use crate::ops::permute::permute;
 use crate::ops::quantify::exists;
 use crate::ops::restrict::restrict;
@@ -169,6 +169,13 @@ impl Bdd {
         self.same_manager(&bundle.manager)?;
         let f = self.target();
         self.manager.solve(image_of_all(f, bundle.number))
+    }
+
+    /// States outside `known` reached from this set by one transition: each relation of `tree` by itself, then unions.
+    pub fn relnext_new(&self, tree: &RelationTree, known: &Bdd) -> Result<Bdd, Error> {
+        self.same_manager(&tree.manager)?;
+        let (f, known) = self.with(known)?;
+        self.manager.solve(new_images(f, known, tree.number))
     }
 
     fn same_manager(&self, other: &Manager) -> Result<(), Error> {

@@ -13,8 +13,8 @@ pub type Outcome = Result<Ref, Interrupt>;
 
 /// A sub-problem as plain data.
 pub trait Operation: Copy {
-    /// Identity in the operation cache.
-    fn key(self) -> Key;
+    /// Identity in the operation cache; none for what is never asked twice.
+    fn key(self) -> Option<Key>;
 
     /// The same as a task that another lane can run.
     fn task(self) -> Task;
@@ -35,7 +35,7 @@ pub enum Call<O> {
     Todo {
         /// The normalised sub-problem.
         operation: O,
-        /// Hash of its key.
+        /// Hash of its key, if it has one.
         hash: u64,
         /// Negate the result (part of the normalisation).
         negate: bool,
@@ -46,7 +46,7 @@ impl<O: Operation> Call<O> {
     /// A sub-problem that is not trivial.
     #[inline]
     pub fn todo(operation: O, negate: bool) -> Call<O> {
-        Call::Todo { operation, hash: operation.key().hash(), negate }
+        Call::Todo { operation, hash: operation.key().map_or(0, Key::hash), negate }
     }
 
     /// The call for the negated result.
@@ -89,7 +89,9 @@ pub trait Exec: Sized {
             let Call::Done(result) = call else { unreachable!() };
             return Ok(result);
         };
-        let key = operation.key();
+        let Some(key) = operation.key() else {
+            return Ok(operation.expand(self, env)?.negate_if(negate));
+        };
         if let Some(result) = self.cache_get(hash, key) {
             return Ok(result.negate_if(negate));
         }

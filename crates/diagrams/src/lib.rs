@@ -43,7 +43,7 @@ pub use dashu_base::BitTest;
 pub use dashu_int::UBig;
 pub use error::Error;
 pub use io::Export;
-pub use manager::{ImportEdge, ImportNode, Manager, Relation, RelationBundle};
+pub use manager::{ImportEdge, ImportNode, Manager, Relation, RelationBundle, RelationTree};
 pub use tremula_table::{Attention, Budget, Counters, Options, SetupError, Sizing, Snapshot};
 
 /// Keeps the example on the front page compiling.

@@ -270,6 +270,16 @@ impl Manager {
         Ok(RelationBundle { manager: self.clone(), number })
     }
 
+    /// Arrange relations for [`Bdd::relnext_new`].
+    pub fn tree(&self, relations: &[Relation]) -> Result<RelationTree, Error> {
+        if relations.iter().any(|relation| !self.is(&relation.manager)) {
+            return Err(Error::DifferentManagers);
+        }
+        let numbers: Vec<u32> = relations.iter().map(|relation| relation.number).collect();
+        let number = self.core.borrow_mut().env.relations.plant(&numbers);
+        Ok(RelationTree { manager: self.clone(), number })
+    }
+
     /// Counters of the tables.
     pub fn counters(&self) -> Counters {
         self.core.borrow().table.counters()
@@ -372,6 +382,13 @@ impl Relation {
 /// Several relations whose images are computed together.
 #[derive(Clone)]
 pub struct RelationBundle {
+    pub(crate) manager: Manager,
+    pub(crate) number: u32,
+}
+
+/// Several relations whose images are computed side by side.
+#[derive(Clone)]
+pub struct RelationTree {
     pub(crate) manager: Manager,
     pub(crate) number: u32,
 }

@@ -43,12 +43,22 @@ impl Bundle {
     pub const END: u32 = 0;
 }
 
+/// A node of a tree of relations, whose image is the union of all its relations' images.
+#[derive(Copy, Clone, Debug)]
+pub enum Tree {
+    /// Two trees side by side.
+    Fork(u32, u32),
+    /// One relation.
+    Leaf(u32),
+}
+
 /// All compiled relations of a manager.
 #[derive(Default)]
 pub struct Relations {
     quads: Vec<Quad>,
     unique: FxHashMap<Quad, u32>,
     bundles: Vec<Bundle>,
+    trees: Vec<Tree>,
 }
 
 /// A relation mentions a variable that is neither in its pairs nor below them.
@@ -69,6 +79,12 @@ impl Relations {
     #[inline]
     pub fn bundle(&self, number: u32) -> &Bundle {
         &self.bundles[number as usize - 1]
+    }
+
+    /// The tree behind a number.
+    #[inline]
+    pub fn tree(&self, number: u32) -> Tree {
+        self.trees[number as usize]
     }
 
     /// Bytes in use, for the budget.
@@ -123,6 +139,20 @@ impl Relations {
             self.bundles.push(Bundle { level, relations, rest });
             self.bundles.len() as u32
         })
+    }
+
+    /// A balanced tree over relations, in their order.
+    pub fn plant(&mut self, relations: &[u32]) -> u32 {
+        let tree = match relations {
+            [] => Tree::Leaf(Quad::EMPTY),
+            [relation] => Tree::Leaf(*relation),
+            _ => {
+                let (left, right) = relations.split_at(relations.len() / 2);
+                Tree::Fork(self.plant(left), self.plant(right))
+            }
+        };
+        self.trees.push(tree);
+        self.trees.len() as u32 - 1
     }
 
     /// The union of two relations, unless its graph would have more than `limit` nodes.

@@ -4,7 +4,7 @@ use crate::env::Env;
 use crate::exec::{Call, Exec, Operation, Outcome};
 use crate::ops::and::And;
 use crate::ops::compose::{Compose, compose};
-use crate::ops::image::{Image, ImageOfAll};
+use crate::ops::image::{Image, ImageOfAll, NewImages};
 use crate::ops::ite::{Ite, ite};
 use crate::ops::permute::Permute;
 use crate::ops::quantify::{AndExists, Exists, and_exists};
@@ -24,6 +24,7 @@ pub enum Task {
     Next(Image<true>),
     Previous(Image<false>),
     NextOfAll(ImageOfAll),
+    NewImages(NewImages),
     Permute(Permute),
     Compose(Compose),
     Restrict(Restrict),
@@ -45,6 +46,7 @@ impl Task {
             Task::Next(operation) => solve(exec, env, operation),
             Task::Previous(operation) => solve(exec, env, operation),
             Task::NextOfAll(operation) => solve(exec, env, operation),
+            Task::NewImages(operation) => solve(exec, env, operation),
             Task::Permute(operation) => solve(exec, env, operation),
             Task::Compose(operation) => solve(exec, env, operation),
             Task::Restrict(operation) => solve(exec, env, operation),

@@ -321,6 +321,10 @@ fn images_under_several_relations() {
         assert!(f.relprev(&whole).unwrap() == previous, "union in round {round}");
         let bundle = manager.bundle(&relations).unwrap();
         assert!(f.relnext_all(&bundle).unwrap() == next, "bundle in round {round}");
+        let tree = manager.tree(&relations).unwrap();
+        let known = states(&manager, bits, random.below(1 << (1 << bits)));
+        let new = f.relnext_new(&tree, &known).unwrap();
+        assert!(new == next.minus(&known).unwrap(), "tree in round {round}");
     }
 }
 

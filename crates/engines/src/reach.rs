@@ -3,7 +3,7 @@
 use crate::strategy::{Order, Strategy};
 use crate::system::SymbolicSystem;
 use std::time::{Duration, Instant};
-use tremula_diagrams::{Bdd, Error, Relation, RelationBundle};
+use tremula_diagrams::{Bdd, Error, Relation, RelationBundle, RelationTree};
 
 /// All reachable states.
 pub struct Reached {
@@ -84,7 +84,7 @@ enum Step<'a> {
     /// One sweep over all relations together.
     Bundle(RelationBundle),
     /// Each relation's image of the same set, then a tree of unions.
-    Tree(&'a [Relation]),
+    Tree(RelationTree),
     /// Each relation's image of what is known by then.
     Chain(&'a [Relation]),
 }
@@ -93,7 +93,7 @@ impl<'a> Run<'a> {
     pub fn new(system: &'a SymbolicSystem, strategy: Strategy) -> Run<'a> {
         let step = match strategy.order {
             Order::Bfs => Step::Bundle(system.manager.bundle(&system.relations).expect("relations of this manager")),
-            Order::Par => Step::Tree(&system.relations),
+            Order::Par => Step::Tree(system.manager.tree(&system.relations).expect("relations of this manager")),
             Order::Chaining | Order::Auto => Step::Chain(&system.relations),
         };
         let initial = &system.initial;
@@ -152,14 +152,16 @@ impl<'a> Run<'a> {
         let from = if self.strategy.frontier { &self.frontier } else { &self.visited };
         let found = match &self.step {
             Step::Bundle(bundle) => from.relnext_all(bundle)?,
-            Step::Tree(relations) if self.strategy.frontier => new_image_tree(from, &self.visited, relations)?,
-            Step::Tree(relations) => image_tree(from, relations)?,
+            // Subtracting what is known from each image keeps the unions small.
+            Step::Tree(tree) if self.strategy.frontier => from.relnext_new(tree, &self.visited)?,
+            Step::Tree(tree) => from.relnext_new(tree, &from.manager().constant(false))?,
             Step::Chain(relations) => chain(from, relations)?,
         };
         let grown = self.visited.or(&found)?;
         self.rounds += 1;
         let changed = grown != self.visited;
         self.frontier = match (self.strategy.frontier, changed) {
+            (true, true) if matches!(self.step, Step::Tree(_)) => found,
             (true, true) => found.minus(&self.visited)?,
             (false, true) => grown.clone(),
             (_, false) => self.frontier.manager().constant(false),
@@ -176,30 +178,6 @@ impl<'a> Run<'a> {
 
     pub fn stopped(self, error: Error) -> Stopped {
         Stopped { error, states: self.visited, rounds: self.rounds, strategy: self.strategy }
-    }
-}
-
-/// The union of all relations' images of one set.
-fn image_tree(set: &Bdd, relations: &[Relation]) -> Result<Bdd, Error> {
-    match relations {
-        [] => Ok(set.manager().constant(false)),
-        [relation] => set.relnext(relation),
-        _ => {
-            let (left, right) = relations.split_at(relations.len() / 2);
-            image_tree(set, left)?.or(&image_tree(set, right)?)
-        }
-    }
-}
-
-/// As [`image_tree`], without the states in `visited`. Subtracting them from each image keeps the unions small.
-fn new_image_tree(set: &Bdd, visited: &Bdd, relations: &[Relation]) -> Result<Bdd, Error> {
-    match relations {
-        [] => Ok(set.manager().constant(false)),
-        [relation] => set.relnext(relation)?.minus(visited),
-        _ => {
-            let (left, right) = relations.split_at(relations.len() / 2);
-            new_image_tree(set, visited, left)?.or(&new_image_tree(set, visited, right)?)
-        }
     }
 }
 

@@ -71,8 +71,8 @@ pub fn or_of_results<E: Exec>(exec: &mut E, env: &Env, f: Ref, g: Ref) -> Outcom
 
 impl Operation for And {
     #[inline]
-    fn key(self) -> Key {
-        Key::binary(self.f, self.g, TAG)
+    fn key(self) -> Option<Key> {
+        Some(Key::binary(self.f, self.g, TAG))
     }
 
     #[inline]
@@ -96,6 +96,13 @@ impl Operation for And {
         let (f0, f1) = exec.cofactors(self.f, level);
         let (g0, g1) = exec.cofactors(self.g, level);
         let (low, high) = exec.both(env, and(f0, g0), and(f1, g1))?;
+        // Where one operand implies the other, the result exists already.
+        if (low, high) == (f0, f1) && !cfg!(feature = "always-make") {
+            return Ok(self.f);
+        }
+        if (low, high) == (g0, g1) && !cfg!(feature = "always-make") {
+            return Ok(self.g);
+        }
         exec.make(level, low, high)
     }
 }

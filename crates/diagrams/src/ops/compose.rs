@@ -25,8 +25,8 @@ pub fn compose<E: Exec>(exec: &mut E, env: &Env, f: Ref, level: u32, g: Ref) -> 
 
 impl Operation for Compose {
     #[inline]
-    fn key(self) -> Key {
-        Key::binary(self.f, self.g, OpTag::binary(code::COMPOSE, self.level))
+    fn key(self) -> Option<Key> {
+        Some(Key::binary(self.f, self.g, OpTag::binary(code::COMPOSE, self.level)))
     }
 
     #[inline]

@@ -3,11 +3,11 @@
 //! Current and next variables alternate in the order, so the image is built in the current variables at once: where a
 //! relation node leads from value `a` to value `b` of a variable, the successors go into the branch `b`.
 
-use super::and::or_of_results;
+use super::and::{and, or_of_results};
 use super::code;
 use crate::env::Env;
 use crate::exec::{Call, Exec, Operation, Outcome};
-use crate::relation::{Bundle, Quad};
+use crate::relation::{Bundle, Quad, Tree};
 use crate::task::Task;
 use tremula_table::{Interrupt, Key, OpTag, Ref};
 
@@ -36,8 +36,8 @@ pub fn image<const FORWARD: bool>(set: Ref, relation: u32) -> Call<Image<FORWARD
 
 impl<const FORWARD: bool> Operation for Image<FORWARD> {
     #[inline]
-    fn key(self) -> Key {
-        Key::unary(self.set, self.relation, if FORWARD { NEXT } else { PREVIOUS })
+    fn key(self) -> Option<Key> {
+        Some(Key::unary(self.set, self.relation, if FORWARD { NEXT } else { PREVIOUS }))
     }
 
     #[inline]
@@ -58,6 +58,9 @@ impl<const FORWARD: bool> Operation for Image<FORWARD> {
         if node.level < quad.level {
             let calls = (image(cofactors.0, self.relation), image(cofactors.1, self.relation));
             let (low, high) = exec.both::<Self>(env, calls.0, calls.1)?;
+            if (low, high) == cofactors && !cfg!(feature = "always-make") {
+                return Ok(self.set);
+            }
             return exec.make(node.level, low, high);
         }
         let (s0, s1) = if node.level == quad.level { cofactors } else { (self.set, self.set) };
@@ -100,8 +103,8 @@ pub fn image_of_all(set: Ref, bundle: u32) -> Call<ImageOfAll> {
 
 impl Operation for ImageOfAll {
     #[inline]
-    fn key(self) -> Key {
-        Key::unary(self.set, self.bundle, NEXT_OF_ALL)
+    fn key(self) -> Option<Key> {
+        Some(Key::unary(self.set, self.bundle, NEXT_OF_ALL))
     }
 
     #[inline]
@@ -133,5 +136,51 @@ impl ImageOfAll {
         let one = exec.solve(env, image::<true>(self.set, relation))?;
         exec.release(1);
         or_of_results(exec, env, all, one)
+    }
+}
+
+/// New successors of a set: each relation's image by itself, without the states in `known`, united in a tree.
+#[derive(Copy, Clone)]
+pub struct NewImages {
+    set: Ref,
+    known: Ref,
+    tree: u32,
+}
+
+/// Terminal tests of the new successors.
+#[inline]
+pub fn new_images(set: Ref, known: Ref, tree: u32) -> Call<NewImages> {
+    if set == Ref::FALSE || known == Ref::TRUE {
+        return Call::Done(Ref::FALSE);
+    }
+    Call::todo(NewImages { set, known, tree }, false)
+}
+
+impl Operation for NewImages {
+    #[inline]
+    fn key(self) -> Option<Key> {
+        None
+    }
+
+    #[inline]
+    fn task(self) -> Task {
+        Task::NewImages(self)
+    }
+
+    #[inline]
+    fn prefetch<E: Exec>(self, _: &E) {}
+
+    fn expand<E: Exec>(self, exec: &mut E, env: &Env) -> Outcome {
+        let NewImages { set, known, tree } = self;
+        match env.relations.tree(tree) {
+            Tree::Fork(left, right) => union_of(exec, env, new_images(set, known, left), new_images(set, known, right)),
+            Tree::Leaf(relation) => {
+                let found = exec.solve(env, image::<true>(set, relation))?;
+                exec.keep(found);
+                let new = exec.solve(env, and(found, !known));
+                exec.release(1);
+                new
+            }
+        }
     }
 }

@@ -54,8 +54,8 @@ pub fn plain_ite(f: Ref, g: Ref, h: Ref) -> Call<Ite> {
 
 impl Operation for Ite {
     #[inline]
-    fn key(self) -> Key {
-        Key::ternary(self.f, self.g, self.h)
+    fn key(self) -> Option<Key> {
+        Some(Key::ternary(self.f, self.g, self.h))
     }
 
     #[inline]

@@ -25,8 +25,8 @@ pub fn permute(f: Ref, permutation: u32) -> Call<Permute> {
 
 impl Operation for Permute {
     #[inline]
-    fn key(self) -> Key {
-        Key::unary(self.f, 0, OpTag::unary(code::PERMUTE, self.permutation))
+    fn key(self) -> Option<Key> {
+        Some(Key::unary(self.f, 0, OpTag::unary(code::PERMUTE, self.permutation)))
     }
 
     #[inline]

@@ -22,8 +22,8 @@ pub fn exists(f: Ref, set: u32) -> Call<Exists> {
 
 impl Operation for Exists {
     #[inline]
-    fn key(self) -> Key {
-        Key::unary(self.f, 0, OpTag::unary(code::EXISTS, self.set))
+    fn key(self) -> Option<Key> {
+        Some(Key::unary(self.f, 0, OpTag::unary(code::EXISTS, self.set)))
     }
 
     #[inline]
@@ -77,8 +77,8 @@ pub fn and_exists<E: Exec>(exec: &mut E, env: &Env, f: Ref, g: Ref, set: u32) ->
 
 impl Operation for AndExists {
     #[inline]
-    fn key(self) -> Key {
-        Key::binary(self.f, self.g, OpTag::binary(code::AND_EXISTS, self.set))
+    fn key(self) -> Option<Key> {
+        Some(Key::binary(self.f, self.g, OpTag::binary(code::AND_EXISTS, self.set)))
     }
 
     #[inline]

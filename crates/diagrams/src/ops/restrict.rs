@@ -28,8 +28,8 @@ pub fn restrict(f: Ref, care: Ref) -> Call<Restrict> {
 
 impl Operation for Restrict {
     #[inline]
-    fn key(self) -> Key {
-        Key::binary(self.f, self.care, OpTag::binary(code::RESTRICT, 0))
+    fn key(self) -> Option<Key> {
+        Some(Key::binary(self.f, self.care, OpTag::binary(code::RESTRICT, 0)))
     }
 
     #[inline]

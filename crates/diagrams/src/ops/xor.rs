@@ -34,8 +34,8 @@ pub fn xor(f: Ref, g: Ref) -> Call<Xor> {
 
 impl Operation for Xor {
     #[inline]
-    fn key(self) -> Key {
-        Key::binary(self.f, self.g, TAG)
+    fn key(self) -> Option<Key> {
+        Some(Key::binary(self.f, self.g, TAG))
     }
 
     #[inline]
