@@ -64,7 +64,7 @@ impl Core {
     }
 
     fn run_large(&mut self, task: Task) -> Outcome {
-        let way = if self.lanes_always { Way::Lanes } else { self.pace.choose() };
+        let way = if self.lanes_always { Way::Lanes } else { self.pace.choose(self.table.counters().bytes) };
         let (lookups, start) = (self.table.counters().lookups, Instant::now());
         let result = match way {
             Way::Plain => self.run_plainly(|table, env| task.run(table, env)),

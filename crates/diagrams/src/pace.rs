@@ -23,6 +23,8 @@ pub struct Pace {
     lanes: Rate,
 }
 
+/// Smaller tables are likely to stay in the processor's last cache, where a miss costs less than a turn.
+const LEAST_BYTES: u64 = 48 << 20;
 /// Operations at the beginning that alternate.
 const TRIALS: u64 = 8;
 /// After that, one of so many goes the way that seems slower.
@@ -42,8 +44,11 @@ impl Rate {
 }
 
 impl Pace {
-    /// The way for the next large operation.
-    pub fn choose(&mut self) -> Way {
+    /// The way for the next large operation on tables of `bytes`.
+    pub fn choose(&mut self, bytes: u64) -> Way {
+        if bytes < LEAST_BYTES {
+            return Way::Plain;
+        }
         self.operations += 1;
         let (faster, slower) =
             if self.lanes.0 > self.plain.0 { (Way::Lanes, Way::Plain) } else { (Way::Plain, Way::Lanes) };
@@ -76,12 +81,18 @@ mod tests {
         let mut pace = Pace::default();
         let mut counts = [0; 2];
         for _ in 0..1000 {
-            let way = pace.choose();
+            let way = pace.choose(1 << 30);
             let micros = if way == Way::Plain { plain_micros } else { lanes_micros };
             pace.learn(way, 1_000_000, Duration::from_micros(micros));
             counts[way as usize] += 1;
         }
         counts
+    }
+
+    #[test]
+    fn small_tables_need_no_lanes() {
+        let mut pace = Pace::default();
+        assert!((0..100).all(|_| pace.choose(1 << 20) == Way::Plain));
     }
 
     #[test]

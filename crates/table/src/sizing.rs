@@ -50,18 +50,20 @@ pub struct Sizing {
 
 impl Default for Sizing {
     fn default() -> Sizing {
-        Sizing {
-            cache_per_node: 1.0,
-            initial_nodes: 1 << 16,
-            eager_nodes: 1 << 22,
-            eager_cache: 1 << 22,
-            live_share: 0.25,
-            full_share: 0.97,
-        }
+        Sizing::DEFAULT
     }
 }
 
 impl Sizing {
+    /// What suits reachability best (docs/decisions/0003).
+    pub const DEFAULT: Sizing = Sizing {
+        cache_per_node: 1.0,
+        initial_nodes: 1 << 16,
+        eager_nodes: 1 << 22,
+        eager_cache: 1 << 22,
+        live_share: 0.25,
+        full_share: 0.97,
+    };
     /// The cache never gets smaller than this many entries.
     pub const LEAST_CACHE: usize = 1 << 10;
     /// Fewest nodes that make sense: one bitmap word is the unit of allocation.

@@ -53,5 +53,7 @@ pub const PEERS: &[(&str, fn(u32) -> Outcome)] = &[
     #[cfg(feature = "sylvan")]
     ("sylvan", crate::solve::<sylvan::Sylvan>),
     #[cfg(feature = "tremula")]
-    ("tremula", crate::solve::<tremula::Tremula>),
+    ("tremula", crate::solve::<tremula::Tremula<false>>),
+    #[cfg(feature = "tremula")]
+    ("tremula-defaults", crate::solve::<tremula::Tremula<true>>),
 ];

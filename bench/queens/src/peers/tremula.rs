@@ -1,23 +1,29 @@
-//! Tremula's own diagrams, with default options: tables start small and grow.
+//! Tremula's own diagrams: with sizes chosen for these boards, as the peers have them, and with its defaults.
 
-use tremula_diagrams::{Bdd, Budget, Manager};
+use tremula_diagrams::{Attention, Bdd, Budget, Manager, Options, Sizing};
 
 use super::Peer;
 
 /// The memory that tables may grow to.
 const MEMORY: usize = 1 << 30;
 
-/// A manager.
-pub struct Tremula {
+/// Few nodes at first, and a small cache: these boards gain nothing from a larger one.
+const CHOSEN: Sizing = Sizing { initial_nodes: 1 << 18, cache_per_node: 1.0 / 16.0, eager_cache: 0, ..Sizing::DEFAULT };
+
+/// A manager, with default options or the chosen sizes.
+pub struct Tremula<const DEFAULTS: bool> {
     manager: Manager,
     levels: Vec<u32>,
 }
 
-impl Peer for Tremula {
+impl<const DEFAULTS: bool> Peer for Tremula<DEFAULTS> {
     type Node = Bdd;
 
     fn with_manager<T: Send>(variables: u32, job: impl FnOnce(&mut Self) -> T + Send) -> T {
-        let manager = Manager::new(&Budget::new(MEMORY)).expect("room for small tables");
+        let sizing = if DEFAULTS { Sizing::DEFAULT } else { CHOSEN };
+        let options = Options { sizing, ..Options::default() };
+        let manager = Manager::with_options(&Budget::new(MEMORY), options, Attention::default());
+        let manager = manager.expect("room for small tables");
         job(&mut Self { manager, levels: (0..variables).collect() })
     }
 
