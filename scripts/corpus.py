@@ -182,7 +182,9 @@ def main():
     models = common.load_models(args.models, args.expected, args.only, args.max_states, args.max_seconds)
     checker = Checker(args)
     check = checker.squeeze if args.squeeze else checker.plain
-    work = [(model, strategy) for model in models for strategy in strategies]
+    # The longest first, so that several jobs end together.
+    by_time = sorted(models, key=lambda model: model.sylvan1 or 0, reverse=True)
+    work = [(model, strategy) for model in by_time for strategy in strategies]
     progress = common.Progress(len(work))
 
     def perform(item):
