@@ -59,6 +59,7 @@ impl LaneExec<'_, '_, '_> {
         if let Some(result) = self.cache_get(hash, key) {
             return Ok(result.negate_if(negate));
         }
+        self.burn()?;
         let result = operation.expand(self, env)?;
         self.cache_put(hash, key, result);
         Ok(result.negate_if(negate))
@@ -124,7 +125,7 @@ impl Exec for LaneExec<'_, '_, '_> {
     }
     #[inline]
     fn burn(&mut self) -> Result<(), Interrupt> {
-        Ok(())
+        self.table.borrow_mut().burn()
     }
 
     #[inline]

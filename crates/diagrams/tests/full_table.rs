@@ -187,6 +187,19 @@ fn another_thread_can_stop_a_long_operation() {
     assert_eq!(far_pairs(&manager, 5).unwrap().node_count(), 2 * ((1 << 5) - 1));
 }
 
+#[test]
+fn an_operation_that_makes_no_nodes_can_be_stopped() {
+    let manager = common::manager();
+    let (pairs, last) = (17, 100);
+    let f = far_pairs(&manager, pairs).unwrap();
+    let elsewhere = manager.var(last).unwrap().minus(&f).unwrap();
+    manager.attention().cancel();
+    // The two are disjoint, so every step of their conjunction comes to false.
+    assert_eq!(f.and(&elsewhere), Err(Error::Cancelled));
+    manager.attention().reset();
+    assert!(f.and(&elsewhere).unwrap().is_false());
+}
+
 /// A disjunction of pairs of variables that lie far apart: the diagram doubles with every pair, so with many of them the
 /// last operations would go on for as long as there is memory.
 fn far_pairs(manager: &Manager, bits: u32) -> Result<Bdd, Error> {

@@ -58,8 +58,10 @@ pub struct Solo {
     handles: HandleSlots,
     /// Shadow stacks: one for plain operations, then one per lane.
     shadows: Vec<Vec<Ref>>,
-    /// Expansions that the running operation may still do before it stops with `OutOfFuel`.
+    /// Expansions that the running operation may do before it looks at the attention word and at `reserve`.
     fuel: u64,
+    /// Expansions it may do after those before it stops with `OutOfFuel`.
+    reserve: u64,
     mark_stack: Vec<u32>,
     sizes: Sizes,
     options: Options,
@@ -72,6 +74,9 @@ pub struct Solo {
     lease: Lease,
     budget: Budget,
 }
+
+/// An operation looks at the attention word at least this often: every few milliseconds.
+const EXPANSIONS_PER_LOOK: u64 = 1 << 16;
 
 /// The table could not be set up.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -109,6 +114,7 @@ impl Solo {
             handles: HandleSlots::default(),
             shadows: vec![Vec::new(); options.lanes + 1],
             fuel: u64::MAX,
+            reserve: 0,
             mark_stack: Vec::new(),
             sizes,
             options,
@@ -261,13 +267,23 @@ impl Solo {
 
     /// How many expansions may follow before [`Interrupt::OutOfFuel`].
     pub fn set_fuel(&mut self, expansions: u64) {
-        self.fuel = expansions;
+        self.fuel = expansions.min(EXPANSIONS_PER_LOOK);
+        self.reserve = expansions - self.fuel;
     }
 
-    /// Account for one expansion.
+    /// Account for one expansion. Operations that make no nodes notice the attention word here.
     #[inline]
     pub fn burn(&mut self) -> Result<(), Interrupt> {
         self.fuel = self.fuel.wrapping_sub(1);
+        if self.fuel == 0 { self.refuel() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn refuel(&mut self) -> Result<(), Interrupt> {
+        if self.attention.is_set() {
+            self.attend()?;
+        }
+        self.set_fuel(self.reserve);
         if self.fuel == 0 { Err(Interrupt::OutOfFuel) } else { Ok(()) }
     }
 
