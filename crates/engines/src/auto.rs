@@ -118,14 +118,11 @@ impl<'a> Race<'a> {
                 Chained::NothingNew => return Ok(Winner::Ended(CHAINS)),
                 Chained::TooSlowly => return Ok(Winner::Cheaper(LEVELS)),
             }
-            if !self.catch_up()? {
+            let chain_price = price(self.chains.spent, chains_before);
+            let Some(ratio) = self.catch_up(levels_before, chain_price, observer)? else {
                 return Ok(Winner::Ended(LEVELS));
-            }
-            observer.round(&self.levels.run.report());
-            // The latest stretch counts most: what comes is more like it than like the beginning.
-            let price = |now: Duration, before: Duration| (now - before).as_secs_f64() + now.as_secs_f64() * 0.25;
-            let ratio = price(self.levels.spent, levels_before) / price(self.chains.spent, chains_before).max(1e-9);
-            if let Some(strategy) = verdict(ratio, self.chains.run.rounds, self.started.elapsed()) {
+            };
+            if let Some(strategy) = self.verdict(ratio) {
                 return Ok(Winner::Cheaper(strategy));
             }
         }
@@ -147,17 +144,43 @@ impl<'a> Race<'a> {
         })
     }
 
-    /// Run levels until they leave what chaining has covered; false when they have found everything.
-    fn catch_up(&mut self) -> Result<bool, Error> {
-        loop {
-            if !self.levels.round()? {
-                return Ok(false);
+    /// Run levels until they leave what chaining has covered, or cost so much more that chaining has won. Returns how
+    /// many times as much they cost; nothing when they have found everything.
+    fn catch_up(
+        &mut self,
+        before: Duration,
+        chain_price: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<f64>, Error> {
+        let mut next_look = Duration::ZERO;
+        while self.levels.round()? {
+            observer.round(&self.levels.run.report());
+            let stretch = self.levels.spent - before;
+            if stretch < next_look {
+                continue;
             }
-            if !mostly_covered(self.system, &self.levels.run.frontier, &self.chains.run.visited)? {
-                return Ok(true);
+            let look = Instant::now();
+            let ratio = price(self.levels.spent, before) / chain_price.max(1e-9);
+            let covered = mostly_covered(self.system, &self.levels.run.frontier, &self.chains.run.visited)?;
+            if !covered || self.verdict(ratio) == Some(CHAINS) {
+                return Ok(Some(ratio));
             }
+            // Looking costs, so it is done at growing distances.
+            next_look = stretch + stretch / 4 + look.elapsed();
         }
+        Ok(None)
     }
+
+    /// Who wins if the levels so far cost `ratio` times as much as chaining.
+    fn verdict(&self, ratio: f64) -> Option<Strategy> {
+        verdict(ratio, self.chains.run.rounds, self.started.elapsed())
+    }
+}
+
+/// Price in seconds of a stretch that started at `before`. The latest stretch counts most: what comes is more like it than
+/// like the beginning.
+fn price(now: Duration, before: Duration) -> f64 {
+    (now - before).as_secs_f64() + now.as_secs_f64() * 0.25
 }
 
 /// Who wins a race that stands like this, if it is decided.
