@@ -43,6 +43,7 @@ FEATURES = [
 ]
 # Knobs of the default build.
 KNOBS = [
+    "lanes-always=1",
     "lanes=1",
     "lanes=4",
     "lanes=16",
