@@ -85,9 +85,15 @@ pub trait Exec: Sized {
     /// Solve one sub-problem.
     #[inline]
     fn solve<O: Operation>(&mut self, env: &Env, call: Call<O>) -> Outcome {
-        let Call::Todo { operation, hash, negate } = call else {
-            let Call::Done(result) = call else { unreachable!() };
-            return Ok(result);
+        self.solve_now(env, call)
+    }
+
+    /// Solve one sub-problem, without waiting for the memory it needs first.
+    #[inline]
+    fn solve_now<O: Operation>(&mut self, env: &Env, call: Call<O>) -> Outcome {
+        let (operation, hash, negate) = match call {
+            Call::Done(result) => return Ok(result),
+            Call::Todo { operation, hash, negate } => (operation, hash, negate),
         };
         let Some(key) = operation.key() else {
             return Ok(operation.expand(self, env)?.negate_if(negate));

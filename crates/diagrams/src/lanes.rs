@@ -46,25 +46,6 @@ impl LaneExec<'_, '_, '_> {
         self.lane.number() + 1
     }
 
-    /// Solve a sub-problem whose cache line and nodes have had time to arrive.
-    #[inline]
-    fn solve_announced<O: Operation>(&mut self, env: &Env, call: Call<O>) -> Outcome {
-        let (operation, hash, negate) = match call {
-            Call::Done(result) => return Ok(result),
-            Call::Todo { operation, hash, negate } => (operation, hash, negate),
-        };
-        let Some(key) = operation.key() else {
-            return Ok(operation.expand(self, env)?.negate_if(negate));
-        };
-        if let Some(result) = self.cache_get(hash, key) {
-            return Ok(result.negate_if(negate));
-        }
-        self.burn()?;
-        let result = operation.expand(self, env)?;
-        self.cache_put(hash, key, result);
-        Ok(result.negate_if(negate))
-    }
-
     /// Take back the task spawned last without wanting it; a lane that has begun it is waited for.
     fn discard_spawned(&self) {
         if let Synced::Result(Ok(slot)) = self.lane.sync() {
@@ -136,7 +117,7 @@ impl Exec for LaneExec<'_, '_, '_> {
             self.announce(call);
             self.lane.pause();
         }
-        self.solve_announced(env, call)
+        self.solve_now(env, call)
     }
 
     fn both<O: Operation>(&mut self, env: &Env, first: Call<O>, second: Call<O>) -> Result<(Ref, Ref), Interrupt> {
@@ -151,7 +132,8 @@ impl Exec for LaneExec<'_, '_, '_> {
         let a = self.solve(env, first).inspect_err(|_| self.discard_spawned())?;
         self.keep(a);
         let b = match self.lane.sync() {
-            Synced::Task(_) => self.solve_announced(env, second)?,
+            // Announced before the first was solved: it has had time to arrive.
+            Synced::Task(_) => self.solve_now(env, second)?,
             Synced::Result(slot) => take(self.table, slot?).negate_if(negate),
         };
         self.release(1);

@@ -260,22 +260,22 @@ impl Manager {
         Ok(Relation { manager: self.clone(), number })
     }
 
+    /// Numbers of relations that all belong to this manager.
+    fn numbers(&self, relations: &[Relation]) -> Result<Vec<u32>, Error> {
+        let number = |relation: &Relation| self.is(&relation.manager).then_some(relation.number);
+        relations.iter().map(number).collect::<Option<_>>().ok_or(Error::DifferentManagers)
+    }
+
     /// Put relations together for [`Bdd::relnext_all`].
     pub fn bundle(&self, relations: &[Relation]) -> Result<RelationBundle, Error> {
-        if relations.iter().any(|relation| !self.is(&relation.manager)) {
-            return Err(Error::DifferentManagers);
-        }
-        let numbers: Vec<u32> = relations.iter().map(|relation| relation.number).collect();
+        let numbers = self.numbers(relations)?;
         let number = self.core.borrow_mut().env.relations.bundle_up(&numbers);
         Ok(RelationBundle { manager: self.clone(), number })
     }
 
     /// Arrange relations for [`Bdd::relnext_new`].
     pub fn tree(&self, relations: &[Relation]) -> Result<RelationTree, Error> {
-        if relations.iter().any(|relation| !self.is(&relation.manager)) {
-            return Err(Error::DifferentManagers);
-        }
-        let numbers: Vec<u32> = relations.iter().map(|relation| relation.number).collect();
+        let numbers = self.numbers(relations)?;
         let number = self.core.borrow_mut().env.relations.plant(&numbers);
         Ok(RelationTree { manager: self.clone(), number })
     }

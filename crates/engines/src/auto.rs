@@ -171,9 +171,17 @@ impl<'a> Race<'a> {
         Ok(None)
     }
 
-    /// Who wins if the levels so far cost `ratio` times as much as chaining.
+    /// Who wins if the levels so far cost `ratio` times as much as chaining, if that decides it.
     fn verdict(&self, ratio: f64) -> Option<Strategy> {
-        verdict(ratio, self.chains.run.rounds, self.started.elapsed())
+        let elapsed = self.started.elapsed();
+        let lead = if self.chains.run.rounds <= FEW_ROUNDS { LEAD_IN_FEW_ROUNDS } else { CLEAR_LEAD };
+        if elapsed >= SHORTEST_RACE && ratio >= lead {
+            Some(CHAINS)
+        } else if elapsed >= SHORTEST_RACE && ratio <= NO_LEAD || elapsed >= LONGEST_RACE {
+            Some(LEVELS)
+        } else {
+            None
+        }
     }
 }
 
@@ -181,18 +189,6 @@ impl<'a> Race<'a> {
 /// like the beginning.
 fn price(now: Duration, before: Duration) -> f64 {
     (now - before).as_secs_f64() + now.as_secs_f64() * 0.25
-}
-
-/// Who wins a race that stands like this, if it is decided.
-fn verdict(ratio: f64, rounds: u64, elapsed: Duration) -> Option<Strategy> {
-    let lead = if rounds <= FEW_ROUNDS { LEAD_IN_FEW_ROUNDS } else { CLEAR_LEAD };
-    if elapsed >= SHORTEST_RACE && ratio >= lead {
-        Some(CHAINS)
-    } else if elapsed >= SHORTEST_RACE && ratio <= NO_LEAD || elapsed >= LONGEST_RACE {
-        Some(LEVELS)
-    } else {
-        None
-    }
 }
 
 /// Go on with the winner; when that is breadth-first search, look at chaining again from time to time.
