@@ -22,7 +22,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 MODELS = REPOSITORY.parent / "shared" / "models"
 BINARY = REPOSITORY / "target" / "release" / "tremula"
 FAMILIES = ("beem", "petri-bdd", "promela", "sylvan")
-STRATEGIES = ("bfs", "bfs-full", "par", "par-full", "chaining", "chaining-full", "auto")
+STRATEGIES = ("auto", "saturation", "bfs", "bfs-full", "par", "par-full", "chaining", "chaining-full")
 # Seconds that a program gets to end by itself at its time limit before it is killed.
 GRACE = 20
 # What a process may have resident beyond its budget: 2 % and 30 MB.

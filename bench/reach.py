@@ -6,7 +6,8 @@ alternately, --reps times each, on the same converted file. Both times are explo
 programs print them. Both numbers of states are checked. If either exceeds the time limit on the first try, the model
 counts as not comparable and is only listed.
 
-With --auto, all strategies of Tremula run alternately instead, and the table shows `auto` against the best single one.
+With --auto, all strategies of Tremula run alternately instead, and the table shows `auto` against the best single one. A
+strategy is stopped when it has taken more than twice as long as `auto`, since only better ones matter.
 
 Results are written to --out as they come, one JSON object per line: --report FILE prints the tables from such a file,
 --resume goes on where a run that was cut off has ended. With --converted and --expected, nothing but this directory,
@@ -84,10 +85,10 @@ def run_peer(args, model):
     return record | {"seconds": float(seconds[1])}
 
 
-def run_own(args, model, strategy):
+def run_own(args, model, strategy, timeout):
     """One run of Tremula."""
     more = [word for knob in args.tune for word in ("--tune", knob)] + (["--mem", args.mem] if args.mem else [])
-    answer = common.reach(args.binary, model.path, strategy, args.timeout, *more)
+    answer = common.reach(args.binary, model.path, strategy, timeout, *more)
     kept = ("wall", "max_rss", "load", "collections", "did", "nodes", "levels")
     record = {key: answer.get(key) for key in kept}
     wrong = common.mistakes(model, strategy, answer)
@@ -101,6 +102,7 @@ def run_own(args, model, strategy):
 def measure(args, model, runners, done, journal, progress):
     """Alternates the runners on a model; one that fails has no second try."""
     failed = {key[1] for key, record in done.items() if key[0] == model.name and record["seconds"] is None}
+    longest = args.timeout
     for rep in range(args.reps):
         # A comparison with one side only is none; strategies can do without the others.
         if failed and not args.auto:
@@ -108,11 +110,14 @@ def measure(args, model, runners, done, journal, progress):
         for runner in runners:
             if runner in failed or (model.name, runner, rep) in done:
                 continue
-            result = run_peer(args, model) if runner == PEER else run_own(args, model, runner)
+            timeout = args.timeout if runner == "auto" else longest
+            result = run_peer(args, model) if runner == PEER else run_own(args, model, runner, timeout)
             record = {"model": model.name, "sylvan1": model.sylvan1, "runner": runner, "rep": rep} | result
             journal.add(record)
             if record["seconds"] is None:
                 failed.add(runner)
+            elif runner == "auto":
+                longest = min(args.timeout, 2 * record["seconds"] + 0.1)
     progress.step(model.name)
 
 

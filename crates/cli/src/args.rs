@@ -21,10 +21,12 @@ Exit codes:
 
 const REACH_NOTES: &str = "\
 Strategies:
-  bfs       level by level, all transition groups in one sweep
-  par       level by level, each group by itself, results united
-  chaining  group after group, each on what is known by then
-  auto      find out while running which of these pays
+  saturation  the deepest transition groups first, until they add nothing, then
+              those above them, each time with everything below
+  bfs         level by level, all transition groups in one sweep
+  par         level by level, each group by itself, results united
+  chaining    group after group, each on what is known by then
+  auto        find out which of these pays
 bfs, par and chaining take images of what the last round found; bfs-full,
 par-full and chaining-full take images of everything found so far.
 
@@ -203,10 +205,7 @@ pub enum Order {
 }
 
 fn strategy(name: &str) -> Result<Strategy, String> {
-    match name {
-        "saturation" => Err("not available yet".to_owned()),
-        _ => name.parse().map_err(|error: tremula_engines::UnknownStrategy| error.to_string()),
-    }
+    name.parse().map_err(|error: tremula_engines::UnknownStrategy| error.to_string())
 }
 
 fn engine(name: &str) -> Result<Engine, String> {

@@ -47,7 +47,6 @@ fn what_does_not_exist_yet_says_so() {
     for engine in ["ldd", "gpu", "explicit"] {
         assert_refused(&["reach", &path, "--engine", engine], "not available yet");
     }
-    assert_refused(&["reach", &path, "--strategy", "saturation"], "not available yet");
 }
 
 #[test]

@@ -51,6 +51,11 @@ fn auto() {
 }
 
 #[test]
+fn saturation() {
+    all_models("saturation");
+}
+
+#[test]
 fn bfs() {
     all_models("bfs");
 }
@@ -80,11 +85,11 @@ fn chaining_full() {
     all_models("chaining-full");
 }
 
-/// The small models, with `more` arguments, for strategies that take images in three different ways.
+/// The small models, with `more` arguments, for strategies that work in four different ways.
 fn small_models(more: &[&str]) {
     let (mut complete, mut runs) = (0, 0);
     for model in expected().iter().filter(|model| at_most(&model.states, SMALL_MODEL)) {
-        for strategy in ["bfs", "par", "chaining"] {
+        for strategy in ["bfs", "par", "chaining", "saturation"] {
             runs += 1;
             complete += usize::from(explore(model, strategy, more));
         }

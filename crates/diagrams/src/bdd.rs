@@ -9,6 +9,7 @@ use crate::ops::image::{image, image_of_all, new_images};
 use crate::ops::permute::permute;
 use crate::ops::quantify::exists;
 use crate::ops::restrict::restrict;
+use crate::ops::saturate::saturate;
 use crate::ops::xor::xor;
 use crate::task::Task;
 use dashu_int::UBig;
@@ -176,6 +177,13 @@ impl Bdd {
         self.same_manager(&tree.manager)?;
         let (f, known) = self.with(known)?;
         self.manager.solve(new_images(f, known, tree.number))
+    }
+
+    /// States reached from this set by any number of transitions of the relations of `bundle`.
+    pub fn saturate(&self, bundle: &RelationBundle) -> Result<Bdd, Error> {
+        self.same_manager(&bundle.manager)?;
+        let f = self.target();
+        self.manager.solve(saturate(f, bundle.number))
     }
 
     fn same_manager(&self, other: &Manager) -> Result<(), Error> {

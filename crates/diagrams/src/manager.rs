@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::exec::{Call, Exec, Operation, Outcome};
 use crate::lanes;
 use crate::pace::{Pace, Way};
+use crate::relation::Bundle;
 use crate::task::Task;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -13,14 +14,15 @@ use std::rc::Rc;
 use std::time::Instant;
 use tremula_table::layout::MAX_LEVELS;
 use tremula_table::{Attention, Budget, Counters, Interrupt, Lease, OpTag, Options, Ref, SetupError, Solo};
+use tremula_tasks::Lanes;
 
 /// Stack that one level of recursion may take, generously.
 const FRAME_BYTES: usize = 1024;
-/// Nested operations (an image that unites, a renaming that composes) go down the levels this often at most.
-const NESTING: usize = 3;
+/// Nested operations go down the levels this often at most: a closure has two steps for a level, and takes images that
+/// unite.
+const NESTING: usize = 4;
 /// Distinct levels in one manager: bounds the stack that a recursion can need.
 const MAX_DISTINCT_LEVELS: usize = 1 << 18;
-use tremula_tasks::Lanes;
 
 /// What all handles of a manager share.
 pub(crate) struct Core {
@@ -357,6 +359,11 @@ impl Relation {
         self.manager.core.borrow().env.relations.level(self.number)
     }
 
+    /// Level of the deepest variable that the relation tests or changes; none if it never fires or changes nothing.
+    pub fn deepest_level(&self) -> Option<u32> {
+        self.manager.core.borrow().env.relations.deepest_level(self.number)
+    }
+
     /// Number of nodes in compiled form.
     pub fn size(&self) -> usize {
         self.manager.core.borrow().env.relations.size(self.number)
@@ -384,6 +391,17 @@ impl Relation {
 pub struct RelationBundle {
     pub(crate) manager: Manager,
     pub(crate) number: u32,
+}
+
+impl RelationBundle {
+    /// The relations further down than the topmost of these; none if these are all on one level.
+    pub fn below(&self) -> Option<RelationBundle> {
+        let rest = match self.number {
+            Bundle::END => Bundle::END,
+            number => self.manager.core.borrow().env.relations.bundle(number).rest,
+        };
+        (rest != Bundle::END).then(|| RelationBundle { manager: self.manager.clone(), number: rest })
+    }
 }
 
 /// Several relations whose images are computed side by side.

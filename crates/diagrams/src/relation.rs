@@ -6,7 +6,7 @@
 //! as action labels, is quantified away. Equal sub-graphs are shared between relations, and so are cached images.
 
 use crate::exec::Exec;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tremula_table::Ref;
 use tremula_table::layout::TERMINAL_LEVEL;
 
@@ -97,16 +97,26 @@ impl Relations {
         (relation >= Quad::FIRST).then(|| self.quad(relation).level)
     }
 
+    /// Deepest level of a relation; none for the empty one and the identity.
+    pub fn deepest_level(&self, relation: u32) -> Option<u32> {
+        self.nodes(relation).into_iter().map(|number| self.quad(number).level).max()
+    }
+
     /// Number of nodes of the graph below `relation`.
     pub fn size(&self, relation: u32) -> usize {
-        let mut seen = rustc_hash::FxHashSet::default();
+        self.nodes(relation).len()
+    }
+
+    /// The nodes of the graph below `relation`.
+    fn nodes(&self, relation: u32) -> FxHashSet<u32> {
+        let mut seen = FxHashSet::default();
         let mut stack = vec![relation];
         while let Some(number) = stack.pop() {
             if number >= Quad::FIRST && seen.insert(number) {
                 stack.extend(self.quad(number).moves.as_flattened());
             }
         }
-        seen.len()
+        seen
     }
 
     fn make(&mut self, quad: Quad) -> u32 {

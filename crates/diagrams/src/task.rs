@@ -9,6 +9,7 @@ use crate::ops::ite::{Ite, ite};
 use crate::ops::permute::Permute;
 use crate::ops::quantify::{AndExists, Exists, and_exists};
 use crate::ops::restrict::Restrict;
+use crate::ops::saturate::Saturate;
 use crate::ops::xor::Xor;
 use tremula_table::Ref;
 
@@ -28,6 +29,7 @@ pub enum Task {
     Permute(Permute),
     Compose(Compose),
     Restrict(Restrict),
+    Saturate(Saturate),
     /// Operations before their terminal tests, which need to look at nodes.
     IteOf(Ref, Ref, Ref),
     AndExistsOf(Ref, Ref, u32),
@@ -50,6 +52,7 @@ impl Task {
             Task::Permute(operation) => solve(exec, env, operation),
             Task::Compose(operation) => solve(exec, env, operation),
             Task::Restrict(operation) => solve(exec, env, operation),
+            Task::Saturate(operation) => solve(exec, env, operation),
             Task::IteOf(f, g, h) => ite(exec, env, f, g, h),
             Task::AndExistsOf(f, g, set) => and_exists(exec, env, f, g, set),
             Task::ComposeOf(f, level, g) => compose(exec, env, f, level, g),

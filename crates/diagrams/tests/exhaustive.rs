@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Random, Seed, Table, build, manager, random_table};
-use tremula_diagrams::{Bdd, Manager, Relation, UBig};
+use tremula_diagrams::{Attention, Bdd, Budget, Manager, Options, Relation, UBig};
 
 const VARIABLES: u32 = 4;
 const LEVELS: [u32; 4] = [0, 1, 2, 3];
@@ -328,6 +328,61 @@ fn images_under_several_relations() {
     }
 }
 
+#[test]
+fn closures_under_several_relations() {
+    let seed = Seed(0x5A7);
+    let mut random = Random::new(seed.0);
+    let bits = 4;
+    let all_groups: Vec<Vec<u32>> = groups(bits).collect();
+    let manager = manager();
+    let (mut grown, mut partial) = (0, 0);
+    for round in 0..1000 {
+        let several: Vec<Transitions> = (0..2 + random.below(4))
+            .map(|_| Transitions::random(bits, &all_groups[random.below(all_groups.len())], &mut random))
+            .collect();
+        let compile = |t: &Transitions| manager.relation(&build(&manager, &t.table), &t.pairs()).unwrap();
+        let relations: Vec<_> = several.iter().map(compile).collect();
+        let start = 1 << random.below(1 << bits) | 1 << random.below(1 << bits);
+        let closure = closed(start, &several.iter().collect::<Vec<_>>());
+        let set = states(&manager, bits, start);
+        let bundle = manager.bundle(&relations).unwrap();
+        assert!(set.saturate(&bundle).unwrap() == states(&manager, bits, closure), "round {round}");
+        if let Some(below) = bundle.below() {
+            let top = relations.iter().filter_map(Relation::level).min();
+            let deeper: Vec<_> =
+                several.iter().zip(&relations).filter(|(_, r)| r.level() != top).map(|(t, _)| t).collect();
+            let lower = states(&manager, bits, closed(start, &deeper));
+            assert!(set.saturate(&below).unwrap() == lower, "below the top in round {round}");
+            partial += 1;
+        }
+        grown += usize::from(closure != start);
+    }
+    assert!(grown > 500 && partial > 500, "{grown} {partial}");
+}
+
+#[test]
+fn closures_go_as_deep_as_the_order() {
+    let bits = 10_000;
+    for lanes_always in [false, true] {
+        let options = Options { lanes_always, lane_threshold: 100, ..Options::default() };
+        let manager = Manager::with_options(&Budget::new(1 << 30), options, Attention::default()).unwrap();
+        let relations: Vec<Relation> = (0..bits).map(|bit| flip(&manager, bit)).collect();
+        let zero = manager.cube(&(0..bits).map(|bit| (2 * bit, false)).collect::<Vec<_>>()).unwrap();
+        assert!(zero.saturate(&manager.bundle(&relations).unwrap()).unwrap().is_true());
+    }
+}
+
+/// Everything reachable from a set, step by step.
+fn closed(mut set: usize, relations: &[&Transitions]) -> usize {
+    loop {
+        let next = relations.iter().fold(set, |all, one| all | one.image(all, true));
+        if next == set {
+            return set;
+        }
+        set = next;
+    }
+}
+
 /// The relation that flips one bit of the state.
 fn flip(manager: &Manager, bit: u32) -> Relation {
     let (now, next) = (manager.var(2 * bit).unwrap(), manager.var(2 * bit + 1).unwrap());
@@ -352,4 +407,6 @@ fn a_bundle_keeps_relations_that_change_nothing() {
     assert_eq!(set.relnext(&stay).unwrap(), set);
     let bundle = manager.bundle(&[stay, flip(&manager, 1)]).unwrap();
     assert_eq!(set.relnext_all(&bundle).unwrap(), now);
+    assert_eq!(set.saturate(&bundle).unwrap(), now);
+    assert!(set.saturate(&manager.bundle(&[]).unwrap()).unwrap() == set);
 }

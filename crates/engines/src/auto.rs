@@ -1,67 +1,71 @@
 //! The strategy that finds out which strategy pays.
 //!
-//! Breadth-first search and chaining each win by an order of magnitude somewhere, and nothing in the model tells where.
-//! What can be compared is the price of progress: a round of chaining covers some breadth-first levels, and those levels
-//! have a price of their own. So both start side by side, each on its own states, chaining a round ahead and breadth-first
-//! search catching up, until one is clearly cheaper or the trial has lasted long enough. If it was breadth-first search,
-//! chaining gets another chance at geometric distances of time, since its advantage tends to grow with the sets.
+//! Saturation wins nearly everywhere, because relations are mostly local: each touches a short stretch of the variables,
+//! and closing the nodes below that stretch first keeps all diagrams small. Where relations reach over most variables and
+//! start at few different levels, there is little to close below, and closing it first only disturbs the order in which
+//! states are found. That can be told from the relations ([`saturation_suits`]).
+//!
+//! In the other models breadth-first search and chaining each win by an order of magnitude somewhere, and nothing in the
+//! model tells where. What can be compared is the price of progress: a round of chaining covers some breadth-first levels,
+//! and those levels have a price of their own. So both start side by side, each on its own states, chaining a round ahead
+//! and breadth-first search catching up, until one is clearly cheaper or the trial has lasted long enough.
 
 use crate::reach::{Observer, Reached, Run, Stopped};
+use crate::saturation;
 use crate::strategy::{Order, Strategy};
 use crate::system::SymbolicSystem;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use tremula_diagrams::{Bdd, Error};
+use tremula_diagrams::{Bdd, Error, Relation};
 
 const LEVELS: Strategy = Strategy { order: Order::Bfs, frontier: true };
-const CHAINS: Strategy = Strategy { order: Order::Chaining, frontier: false };
+const CHAINS: Strategy = Strategy { order: Order::Chaining, frontier: true };
 
-/// No decision before this much time: the first rounds say little.
-const SHORTEST_RACE: Duration = Duration::from_millis(20);
+/// Relations that span at most this share of the variables, on average, are local enough for saturation ...
+const LOCAL: f64 = 0.5;
+/// ... and so are those that start at this many different levels or more.
+const MANY_LAYERS: usize = 10;
+
+/// Chaining runs alone for this long: the first rounds say little, and small models end here.
+const HEAD_START: Duration = Duration::from_millis(15);
 /// A race without a clear result ends here.
 const LONGEST_RACE: Duration = Duration::from_millis(150);
-/// A round of chaining in a race may take this much longer than three times everything before.
-const PATIENCE: Duration = Duration::from_millis(300);
-/// Chaining wins the race when the levels it covers cost this many times as much. Its rounds get dearer on the way, and
-/// the last states it finds are not those it covers first, so it must start far ahead (measured on the shipped models).
-const CLEAR_LEAD: f64 = 4.3;
-/// It need not be so far ahead when very few rounds have filled the race: then few are to come, and these are like them.
-const LEAD_IN_FEW_ROUNDS: f64 = 1.8;
-const FEW_ROUNDS: u64 = 2;
-/// Breadth-first search that leads a race by as little as nothing keeps its lead.
-const NO_LEAD: f64 = 1.0;
-/// Later trials come when this many times as much time has passed as at the last, and not before [`FIRST_TRIAL`].
-const SPACING: u32 = 3;
-const FIRST_TRIAL: Duration = Duration::from_secs(1);
-/// A trial may take this share of the time so far, and no more than this many levels' time.
-const TRIAL_SHARE: u32 = 5;
-const TRIAL_LEVELS: u32 = 6;
-/// Chaining must be cheaper by this factor to replace breadth-first search in the first trials ...
-const CONVINCING_EARLY: f64 = 1.85;
-/// ... and by this one later, when the sets are more like those to come.
-const CONVINCING_LATE: f64 = 1.5;
-const LATE: Duration = Duration::from_millis(2500);
+/// Levels win when they cost less than this share of what chaining costs.
+const CLEARLY_CHEAPER: f64 = 0.7;
+/// Chaining wins early when the levels it covers cost this many times as much.
+const CLEARLY_DEARER: f64 = 3.0;
 
 /// Compute all reachable states, choosing the strategy while running.
 pub(crate) fn reach(system: &SymbolicSystem, observer: &mut dyn Observer) -> Result<Reached, Box<Stopped>> {
-    let mut race = Race {
-        levels: Timed::new(Run::new(system, LEVELS)),
-        chains: Timed::new(Run::new(system, CHAINS)),
-        started: Instant::now(),
-        system,
-    };
+    if saturation_suits(system) {
+        return saturation::reach(system, observer);
+    }
+    let mut race = Race::new(system);
     let winner = match race.decide(observer) {
         Ok(winner) => winner,
         Err(error) => return Err(Box::new(race.chains.run.stopped(error))),
     };
-    let started = race.started;
-    let mut run = match winner {
-        Winner::Ended(strategy) => return Ok(race.into_run(strategy).result()),
-        Winner::Cheaper(strategy) => race.into_run(strategy),
-    };
-    match run_watchfully(system, &mut run, started, observer) {
-        Ok(reached) => Ok(reached),
+    let mut run = if winner == LEVELS { race.levels.run } else { race.chains.run };
+    match run.run_to_end(observer) {
+        Ok(()) => Ok(run.result()),
         Err(error) => Err(Box::new(run.stopped(error))),
     }
+}
+
+/// Are the relations local enough for saturation, or do they start at enough different levels?
+fn saturation_suits(system: &SymbolicSystem) -> bool {
+    let layers: BTreeSet<u32> = system.relations.iter().filter_map(Relation::level).collect();
+    layers.len() >= MANY_LAYERS || mean_span(system) <= LOCAL
+}
+
+/// Share of the state variables between the topmost and the deepest one that a relation touches, averaged over relations
+/// that touch any.
+fn mean_span(system: &SymbolicSystem) -> f64 {
+    let position = |level| system.state_levels.partition_point(|&other| other < level);
+    let span = |relation: &Relation| Some(position(relation.deepest_level()?) + 1 - position(relation.level()?));
+    let spans: Vec<usize> = system.relations.iter().filter_map(span).collect();
+    let variables_touched: usize = spans.iter().sum();
+    variables_touched as f64 / (spans.len() * system.state_levels.len()).max(1) as f64
 }
 
 /// A run and the time it has taken.
@@ -91,57 +95,28 @@ struct Race<'a> {
     system: &'a SymbolicSystem,
 }
 
-/// What became of a round of chaining in a race.
-enum Chained {
-    Further,
-    NothingNew,
-    TooSlowly,
-}
-
-enum Winner {
-    /// This one has found everything.
-    Ended(Strategy),
-    /// This one makes cheaper progress.
-    Cheaper(Strategy),
-}
-
 impl<'a> Race<'a> {
-    fn into_run(self, strategy: Strategy) -> Run<'a> {
-        if strategy == LEVELS { self.levels.run } else { self.chains.run }
+    fn new(system: &'a SymbolicSystem) -> Race<'a> {
+        let [levels, chains] = [LEVELS, CHAINS].map(|strategy| Timed::new(Run::new(system, strategy)));
+        Race { levels, chains, started: Instant::now(), system }
     }
 
-    fn decide(&mut self, observer: &mut dyn Observer) -> Result<Winner, Error> {
+    /// Who makes cheaper progress. A run that has found everything has won.
+    fn decide(&mut self, observer: &mut dyn Observer) -> Result<Strategy, Error> {
         loop {
             let (levels_before, chains_before) = (self.levels.spent, self.chains.spent);
-            match self.chain_briefly()? {
-                Chained::Further => {}
-                Chained::NothingNew => return Ok(Winner::Ended(CHAINS)),
-                Chained::TooSlowly => return Ok(Winner::Cheaper(LEVELS)),
+            if !self.chains.round()? {
+                return Ok(CHAINS);
+            }
+            if self.chains.spent < HEAD_START {
+                continue;
             }
             let chain_price = price(self.chains.spent, chains_before);
-            let Some(ratio) = self.catch_up(levels_before, chain_price, observer)? else {
-                return Ok(Winner::Ended(LEVELS));
-            };
+            let Some(ratio) = self.catch_up(levels_before, chain_price, observer)? else { return Ok(LEVELS) };
             if let Some(strategy) = self.verdict(ratio) {
-                return Ok(Winner::Cheaper(strategy));
+                return Ok(strategy);
             }
         }
-    }
-
-    /// A round of chaining, unless it takes far longer than everything before.
-    fn chain_briefly(&mut self) -> Result<Chained, Error> {
-        let limit = self.started.elapsed() * 3 + PATIENCE;
-        let start = Instant::now();
-        let found = self.chains.run.chain_within(&self.system.relations, limit)?;
-        self.chains.spent += start.elapsed();
-        Ok(match found {
-            None => Chained::TooSlowly,
-            Some(states) if states == self.chains.run.visited => Chained::NothingNew,
-            Some(states) => {
-                self.chains.run.advance_to(states);
-                Chained::Further
-            }
-        })
     }
 
     /// Run levels until they leave what chaining has covered, or cost so much more that chaining has won. Returns how
@@ -174,11 +149,10 @@ impl<'a> Race<'a> {
     /// Who wins if the levels so far cost `ratio` times as much as chaining, if that decides it.
     fn verdict(&self, ratio: f64) -> Option<Strategy> {
         let elapsed = self.started.elapsed();
-        let lead = if self.chains.run.rounds <= FEW_ROUNDS { LEAD_IN_FEW_ROUNDS } else { CLEAR_LEAD };
-        if elapsed >= SHORTEST_RACE && ratio >= lead {
-            Some(CHAINS)
-        } else if elapsed >= SHORTEST_RACE && ratio <= NO_LEAD || elapsed >= LONGEST_RACE {
+        if ratio < CLEARLY_CHEAPER {
             Some(LEVELS)
+        } else if ratio >= CLEARLY_DEARER || elapsed >= LONGEST_RACE {
+            Some(CHAINS)
         } else {
             None
         }
@@ -189,56 +163,6 @@ impl<'a> Race<'a> {
 /// like the beginning.
 fn price(now: Duration, before: Duration) -> f64 {
     (now - before).as_secs_f64() + now.as_secs_f64() * 0.25
-}
-
-/// Go on with the winner; when that is breadth-first search, look at chaining again from time to time.
-fn run_watchfully<'a>(
-    system: &'a SymbolicSystem,
-    run: &mut Run<'a>,
-    started: Instant,
-    observer: &mut dyn Observer,
-) -> Result<Reached, Error> {
-    let mut pure_levels = run.strategy == LEVELS;
-    let mut next_trial = (started.elapsed() * SPACING).max(FIRST_TRIAL);
-    let mut round_time = Duration::ZERO;
-    loop {
-        let elapsed = started.elapsed();
-        if run.strategy == LEVELS && elapsed >= next_trial {
-            let limit = (elapsed / TRIAL_SHARE).min(round_time * TRIAL_LEVELS);
-            let factor = if elapsed < LATE { CONVINCING_EARLY } else { CONVINCING_LATE };
-            if chaining_convinces(system, run, limit, factor)? {
-                run.change_to(system, CHAINS);
-                pure_levels = false;
-            }
-            next_trial = started.elapsed() * SPACING;
-        }
-        let round_start = Instant::now();
-        let changed = run.round()?;
-        round_time = round_start.elapsed();
-        observer.round(&run.report());
-        if !changed {
-            let reached = run.result();
-            return Ok(Reached { levels: reached.levels.filter(|_| pure_levels), ..reached });
-        }
-    }
-}
-
-/// Compare one round of chaining, from the states that breadth-first search has, with the levels it covers.
-fn chaining_convinces(system: &SymbolicSystem, run: &mut Run<'_>, limit: Duration, factor: f64) -> Result<bool, Error> {
-    let start = Instant::now();
-    let Some(covered) = run.chain_within(&system.relations, limit)? else { return Ok(false) };
-    let chain_price = start.elapsed();
-    let start = Instant::now();
-    while run.round()? {
-        let level_price = start.elapsed();
-        if level_price.as_secs_f64() > chain_price.as_secs_f64() * factor {
-            return Ok(true);
-        }
-        if !mostly_covered(system, &run.frontier, &covered)? {
-            return Ok(false);
-        }
-    }
-    Ok(false)
 }
 
 /// Does `covered` hold at least half of `states`?

@@ -17,11 +17,12 @@
 //! run that is stopped early still gives a lower bound; a run ends when a round adds nothing, so all strategies end with
 //! the same set.
 //!
-//! Not yet: saturation, choice of variable orders, several workers.
+//! Not yet: choice of variable orders, several workers.
 #![forbid(unsafe_code)]
 
 mod auto;
 mod reach;
+mod saturation;
 mod strategy;
 mod system;
 

@@ -2,7 +2,6 @@
 
 use crate::strategy::{Order, Strategy};
 use crate::system::SymbolicSystem;
-use std::time::{Duration, Instant};
 use tremula_diagrams::{Bdd, Error, Relation, RelationBundle, RelationTree};
 
 /// All reachable states.
@@ -60,8 +59,10 @@ pub fn reach(
     strategy: Strategy,
     observer: &mut dyn Observer,
 ) -> Result<Reached, Box<Stopped>> {
-    if strategy.order == Order::Auto {
-        return crate::auto::reach(system, observer);
+    match strategy.order {
+        Order::Auto => return crate::auto::reach(system, observer),
+        Order::Saturation => return crate::saturation::reach(system, observer),
+        Order::Bfs | Order::Par | Order::Chaining => {}
     }
     let mut run = Run::new(system, strategy);
     match run.run_to_end(observer) {
@@ -94,35 +95,11 @@ impl<'a> Run<'a> {
         let step = match strategy.order {
             Order::Bfs => Step::Bundle(system.manager.bundle(&system.relations).expect("relations of this manager")),
             Order::Par => Step::Tree(system.manager.tree(&system.relations).expect("relations of this manager")),
-            Order::Chaining | Order::Auto => Step::Chain(&system.relations),
+            Order::Chaining => Step::Chain(&system.relations),
+            Order::Saturation | Order::Auto => unreachable!("they have modules of their own"),
         };
         let initial = &system.initial;
         Run { step, strategy, visited: initial.clone(), frontier: initial.clone(), rounds: 0 }
-    }
-
-    /// Go on with another strategy from the states found so far.
-    pub fn change_to(&mut self, system: &'a SymbolicSystem, strategy: Strategy) {
-        let (visited, rounds) = (self.visited.clone(), self.rounds);
-        *self = Run { frontier: visited.clone(), visited, rounds, ..Run::new(system, strategy) };
-    }
-
-    /// Take over the result of a round computed elsewhere.
-    pub fn advance_to(&mut self, states: Bdd) {
-        (self.visited, self.frontier) = (states.clone(), states);
-        self.rounds += 1;
-    }
-
-    /// What one round of chaining would find from here; none if it takes longer than `limit`.
-    pub fn chain_within(&self, relations: &[Relation], limit: Duration) -> Result<Option<Bdd>, Error> {
-        let start = Instant::now();
-        let mut known = self.visited.clone();
-        for relation in relations {
-            known = known.or(&known.relnext(relation)?)?;
-            if start.elapsed() > limit {
-                return Ok(None);
-            }
-        }
-        Ok(Some(known))
     }
 
     pub fn run_to_end(&mut self, observer: &mut dyn Observer) -> Result<(), Error> {
@@ -155,7 +132,7 @@ impl<'a> Run<'a> {
             // Subtracting what is known from each image keeps the unions small.
             Step::Tree(tree) if self.strategy.frontier => from.relnext_new(tree, &self.visited)?,
             Step::Tree(tree) => from.relnext_new(tree, &from.manager().constant(false))?,
-            Step::Chain(relations) => chain(from, relations)?,
+            Step::Chain(relations) => chain(from, *relations)?,
         };
         let grown = self.visited.or(&found)?;
         self.rounds += 1;
@@ -182,6 +159,6 @@ impl<'a> Run<'a> {
 }
 
 /// The set and what firing the relations one after another adds to it.
-fn chain(set: &Bdd, relations: &[Relation]) -> Result<Bdd, Error> {
-    relations.iter().try_fold(set.clone(), |known, relation| known.or(&known.relnext(relation)?))
+pub(crate) fn chain<'a>(set: &Bdd, relations: impl IntoIterator<Item = &'a Relation>) -> Result<Bdd, Error> {
+    relations.into_iter().try_fold(set.clone(), |known, relation| known.or(&known.relnext(relation)?))
 }

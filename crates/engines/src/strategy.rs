@@ -12,6 +12,8 @@ pub enum Order {
     Par,
     /// Relation after relation, each on what is known by then.
     Chaining,
+    /// Close the set under the deepest relations first, then under more and more of them.
+    Saturation,
     /// Find out which of the others pays, while running.
     Auto,
 }
@@ -30,13 +32,14 @@ impl Strategy {
     pub const AUTO: Strategy = Strategy { order: Order::Auto, frontier: true };
 
     /// Every concrete strategy.
-    pub const ALL: [Strategy; 6] = [
+    pub const ALL: [Strategy; 7] = [
         Strategy { order: Order::Bfs, frontier: true },
         Strategy { order: Order::Bfs, frontier: false },
         Strategy { order: Order::Par, frontier: true },
         Strategy { order: Order::Par, frontier: false },
         Strategy { order: Order::Chaining, frontier: true },
         Strategy { order: Order::Chaining, frontier: false },
+        Strategy { order: Order::Saturation, frontier: true },
     ];
 }
 
@@ -46,6 +49,7 @@ impl fmt::Display for Strategy {
             Order::Bfs => "bfs",
             Order::Par => "par",
             Order::Chaining => "chaining",
+            Order::Saturation => "saturation",
             Order::Auto => "auto",
         };
         f.write_str(order)?;
@@ -55,7 +59,9 @@ impl fmt::Display for Strategy {
 
 /// The text names no strategy.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("unknown strategy `{0}`: expected auto, bfs, par or chaining, the last three also with the ending -full")]
+#[error(
+    "unknown strategy `{0}`: expected auto, saturation, bfs, par or chaining, the last three also with the ending -full"
+)]
 pub struct UnknownStrategy(String);
 
 impl FromStr for Strategy {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use tremula_diagrams::{Attention, Budget, Error, Manager, Options};
-use tremula_engines::{Observer, Round, Strategy, SymbolicSystem, reach};
+use tremula_engines::{Observer, Order, Round, Strategy, SymbolicSystem, reach};
 use tremula_models::{Limits, TransitionSystem, read_file};
 
 const MODELS: [&str; 6] = [
@@ -49,6 +49,19 @@ fn levels_are_those_of_breadth_first_search() {
         let reached = reach(&system, strategy, &mut ()).map_err(|stopped| stopped.error).unwrap();
         assert!(reached.levels.is_none_or(|levels| levels == 13), "{strategy}: {:?}", reached.levels);
     }
+}
+
+fn chosen_by_auto(name: &str) -> Order {
+    let manager = Manager::new(&Budget::new(64 << 20)).unwrap();
+    let system = SymbolicSystem::build(&manager, &model(name)).unwrap();
+    reach(&system, Strategy::AUTO, &mut ()).map_err(|stopped| stopped.error).unwrap().strategy.order
+}
+
+#[test]
+fn auto_saturates_where_relations_are_local() {
+    assert_eq!(chosen_by_auto("beem/phils.2.bdd"), Order::Saturation);
+    // Few relations that reach over most of the variables.
+    assert_ne!(chosen_by_auto("beem/adding.1.bdd.gz"), Order::Saturation);
 }
 
 /// Cancels after a number of rounds.

@@ -7,6 +7,7 @@ pub mod ite;
 pub mod permute;
 pub mod quantify;
 pub mod restrict;
+pub mod saturate;
 pub mod xor;
 
 /// Codes of the cached operations; together with their parameter they tell entries apart.
@@ -21,4 +22,5 @@ mod code {
     pub const PERMUTE: u8 = 8;
     pub const COMPOSE: u8 = 9;
     pub const RESTRICT: u8 = 10;
+    pub const SATURATE: u8 = 11;
 }

@@ -1,0 +1,65 @@
+//! Saturation: close the set under the deepest relations first, then under more and more of them.
+//!
+//! [`Bdd::saturate`] closes every node under the relations below it, so what a relation adds is completed where it was
+//! added. The relations of the topmost level are fired from here, round by round: they act on the whole set anyway, and
+//! in this way there is something to report and to keep when the time is over.
+
+use crate::reach::{Observer, Reached, Round, Stopped, chain};
+use crate::strategy::{Order, Strategy};
+use crate::system::SymbolicSystem;
+use tremula_diagrams::{Bdd, Error, Relation, RelationBundle};
+
+const SATURATION: Strategy = Strategy { order: Order::Saturation, frontier: true };
+
+/// Compute all reachable states by saturation.
+pub(crate) fn reach(system: &SymbolicSystem, observer: &mut dyn Observer) -> Result<Reached, Box<Stopped>> {
+    let mut run = Saturation { system, states: system.initial.clone(), rounds: 0 };
+    let ended = run.run(observer);
+    let Saturation { states, rounds, .. } = run;
+    match ended {
+        Ok(()) => Ok(Reached { states, levels: None, rounds, strategy: SATURATION }),
+        Err(error) => Err(Box::new(Stopped { error, states, rounds, strategy: SATURATION })),
+    }
+}
+
+struct Saturation<'a> {
+    system: &'a SymbolicSystem,
+    states: Bdd,
+    rounds: u64,
+}
+
+impl Saturation<'_> {
+    fn run(&mut self, observer: &mut dyn Observer) -> Result<(), Error> {
+        let relations = &self.system.relations;
+        let all = self.system.manager.bundle(relations)?;
+        let layers: Vec<RelationBundle> = std::iter::successors(all.below(), RelationBundle::below).collect();
+        for layer in layers.iter().rev() {
+            self.advance_to(self.states.saturate(layer)?, observer);
+        }
+        let top = relations.iter().filter_map(Relation::level).min();
+        let fired = || relations.iter().filter(|relation| top.is_some() && relation.level() == top);
+        loop {
+            let mut next = chain(&self.states, fired())?;
+            if next == self.states {
+                self.advance_to(next, observer);
+                return Ok(());
+            }
+            if let Some(lower) = layers.first() {
+                next = next.saturate(lower)?;
+            }
+            self.advance_to(next, observer);
+        }
+    }
+
+    fn advance_to(&mut self, states: Bdd, observer: &mut dyn Observer) {
+        self.states = states;
+        self.rounds += 1;
+        observer.round(&Round {
+            number: self.rounds,
+            is_level: false,
+            states: &self.states,
+            frontier: &self.states,
+            strategy: SATURATION,
+        });
+    }
+}
