@@ -24,7 +24,7 @@ const CHAINS: Strategy = Strategy { order: Order::Chaining, frontier: true };
 /// Relations that span at most this share of the variables, on average, are local enough for saturation ...
 const LOCAL: f64 = 0.5;
 /// ... and so are those that start at this many different levels or more.
-const MANY_LAYERS: usize = 10;
+const MANY_LAYERS: usize = 6;
 
 /// Chaining runs alone for this long: the first rounds say little, and small models end here.
 const HEAD_START: Duration = Duration::from_millis(15);
