@@ -78,6 +78,8 @@ pub(crate) struct Run<'a> {
     pub visited: Bdd,
     pub frontier: Bdd,
     pub rounds: u64,
+    /// Has a round found nothing new?
+    complete: bool,
 }
 
 /// How one round computes successors.
@@ -99,14 +101,15 @@ impl<'a> Run<'a> {
             Order::Saturation | Order::Auto => unreachable!("they have modules of their own"),
         };
         let initial = &system.initial;
-        Run { step, strategy, visited: initial.clone(), frontier: initial.clone(), rounds: 0 }
+        Run { step, strategy, visited: initial.clone(), frontier: initial.clone(), rounds: 0, complete: false }
     }
 
+    /// All rounds that are left; none if the last one has found nothing new.
     pub fn run_to_end(&mut self, observer: &mut dyn Observer) -> Result<(), Error> {
-        while self.round()? {
+        while !self.complete {
+            self.round()?;
             observer.round(&self.report());
         }
-        observer.round(&self.report());
         Ok(())
     }
 
@@ -144,6 +147,7 @@ impl<'a> Run<'a> {
             (_, false) => self.frontier.manager().constant(false),
         };
         self.visited = grown;
+        self.complete = !changed;
         Ok(changed)
     }
 
@@ -161,4 +165,26 @@ impl<'a> Run<'a> {
 /// The set and what firing the relations one after another adds to it.
 pub(crate) fn chain<'a>(set: &Bdd, relations: impl IntoIterator<Item = &'a Relation>) -> Result<Bdd, Error> {
     relations.into_iter().try_fold(set.clone(), |known, relation| known.or(&known.relnext(relation)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tremula_diagrams::{Budget, Manager};
+    use tremula_models::{Limits, read_file};
+
+    #[test]
+    fn a_complete_run_has_no_rounds_left() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/beem/phils.1.bdd");
+        let model = read_file(path.as_ref(), &Limits::default()).unwrap();
+        let manager = Manager::new(&Budget::new(64 << 20)).unwrap();
+        let system = SymbolicSystem::build(&manager, &model).unwrap();
+        for order in [Order::Bfs, Order::Par, Order::Chaining] {
+            let mut run = Run::new(&system, Strategy { order, frontier: true });
+            while run.round().unwrap() {}
+            let rounds = run.rounds;
+            run.run_to_end(&mut ()).unwrap();
+            assert_eq!(run.rounds, rounds, "{order:?}");
+        }
+    }
 }
