@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Random, Seed, Table, build, manager, random_table};
-use tremula_diagrams::{Attention, Bdd, Budget, Manager, Options, Relation, UBig};
+use tremula_diagrams::{Attention, Bdd, Budget, Manager, Options, Relation, Sizing, UBig};
 
 const VARIABLES: u32 = 4;
 const LEVELS: [u32; 4] = [0, 1, 2, 3];
@@ -328,16 +328,25 @@ fn images_under_several_relations() {
     }
 }
 
+/// A manager that collects at every few nodes, with or without lanes.
+fn stressed(random: &mut Random) -> Manager {
+    let lanes_always = random.below(2) == 0;
+    let sizing = Sizing { initial_nodes: 1 << 11, ..Sizing::default() };
+    let stress = Some(1 + random.below(12) as u64);
+    let options = Options { stress, sizing, lanes_always, lane_threshold: 4, ..Options::default() };
+    Manager::with_options(&Budget::new(4 << 20), options, Attention::default()).unwrap()
+}
+
 #[test]
 fn closures_under_several_relations() {
     let seed = Seed(0x5A7);
     let mut random = Random::new(seed.0);
     let bits = 4;
     let all_groups: Vec<Vec<u32>> = groups(bits).collect();
-    let manager = manager();
     let (mut grown, mut partial) = (0, 0);
-    for round in 0..1000 {
-        let several: Vec<Transitions> = (0..2 + random.below(4))
+    for round in 0..3000 {
+        let manager = stressed(&mut random);
+        let several: Vec<Transitions> = (0..2 + random.below(6))
             .map(|_| Transitions::random(bits, &all_groups[random.below(all_groups.len())], &mut random))
             .collect();
         let compile = |t: &Transitions| manager.relation(&build(&manager, &t.table), &t.pairs()).unwrap();
@@ -357,7 +366,7 @@ fn closures_under_several_relations() {
         }
         grown += usize::from(closure != start);
     }
-    assert!(grown > 500 && partial > 500, "{grown} {partial}");
+    assert!(grown > 1500 && partial > 1500, "{grown} {partial}");
 }
 
 #[test]

@@ -64,7 +64,10 @@ impl Operation for Saturate {
             exec.keep(set);
             let closed = exec.solve(env, saturate(set, bundle.rest))?;
             exec.release(1);
+            // Kept, so that nothing new can take its place before they are compared.
+            exec.keep(closed);
             set = fire(exec, env, closed, &bundle.relations)?;
+            exec.release(1);
             if set == closed {
                 return Ok(closed);
             }
