@@ -117,7 +117,11 @@ fn explore(args: &ReachArgs, run: &Run, counters: &mut Option<Counters>) -> Resu
             Ok((loaded, reached.states))
         }
         Err(stopped) => {
-            run.known().rounds = stopped.rounds;
+            {
+                let mut known = run.known();
+                known.rounds = stopped.rounds;
+                (known.levels_only, known.strategy) = (stopped.levels.is_some(), stopped.strategy);
+            }
             count_quickly(run, &stopped.states, &loaded.system.state_levels, stopped.rounds);
             Err(trouble(run, stopped.error))
         }

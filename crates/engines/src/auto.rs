@@ -45,7 +45,7 @@ pub(crate) fn reach(system: &SymbolicSystem, observer: &mut dyn Observer) -> Res
         Ok(winner) => winner,
         Err(error) => return Err(Box::new(race.chains.run.stopped(error))),
     };
-    let mut run = if winner == LEVELS { race.levels.run } else { race.chains.run };
+    let mut run = race.into_run(winner);
     match run.run_to_end(observer) {
         Ok(()) => Ok(run.result()),
         Err(error) => Err(Box::new(run.stopped(error))),
@@ -101,13 +101,19 @@ impl<'a> Race<'a> {
         Race { levels, chains, started: Instant::now(), system }
     }
 
+    /// The winner's run; the loser's states are dropped.
+    fn into_run(self, winner: Strategy) -> Run<'a> {
+        if winner == LEVELS { self.levels.run } else { self.chains.run }
+    }
+
     /// Who makes cheaper progress. A run that has found everything has won.
     fn decide(&mut self, observer: &mut dyn Observer) -> Result<Strategy, Error> {
+        let (mut levels_before, mut chains_before) = (Duration::ZERO, Duration::ZERO);
         loop {
-            let (levels_before, chains_before) = (self.levels.spent, self.chains.spent);
             if !self.chains.round()? {
                 return Ok(CHAINS);
             }
+            observer.round(&self.chains.run.report());
             if self.chains.spent < HEAD_START {
                 continue;
             }
@@ -116,6 +122,7 @@ impl<'a> Race<'a> {
             if let Some(strategy) = self.verdict(ratio) {
                 return Ok(strategy);
             }
+            (levels_before, chains_before) = (self.levels.spent, self.chains.spent);
         }
     }
 
@@ -165,11 +172,14 @@ fn price(now: Duration, before: Duration) -> f64 {
     (now - before).as_secs_f64() + now.as_secs_f64() * 0.25
 }
 
-/// Does `covered` hold at least half of `states`?
+/// Does `covered` hold at least half of `states`? Where there is no memory to find out, it does not.
 fn mostly_covered(system: &SymbolicSystem, states: &Bdd, covered: &Bdd) -> Result<bool, Error> {
-    let outside = states.minus(covered)?;
-    if outside.is_false() {
-        return Ok(true);
+    let compare = || {
+        let outside = states.minus(covered)?;
+        Ok(outside.is_false() || outside.count(&system.state_levels)? * 2u8 <= states.count(&system.state_levels)?)
+    };
+    match compare() {
+        Err(Error::TableFull) => Ok(false),
+        result => result,
     }
-    Ok(outside.count(&system.state_levels)? * 2u8 <= states.count(&system.state_levels)?)
 }

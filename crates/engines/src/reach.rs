@@ -22,6 +22,8 @@ pub struct Stopped {
     pub error: Error,
     /// States that are reachable for certain.
     pub states: Bdd,
+    /// Breadth-first levels completed; none for strategies that do not go level by level.
+    pub levels: Option<u64>,
     /// Rounds completed.
     pub rounds: u64,
     /// What did the work.
@@ -127,6 +129,10 @@ impl<'a> Run<'a> {
         !matches!(self.step, Step::Chain(_))
     }
 
+    fn levels(&self) -> Option<u64> {
+        self.is_level().then_some(self.rounds)
+    }
+
     /// One round; false when it found nothing new.
     pub fn round(&mut self) -> Result<bool, Error> {
         let from = if self.strategy.frontier { &self.frontier } else { &self.visited };
@@ -139,26 +145,25 @@ impl<'a> Run<'a> {
         };
         let grown = self.visited.or(&found)?;
         self.rounds += 1;
-        let changed = grown != self.visited;
+        let known = std::mem::replace(&mut self.visited, grown);
+        let changed = known != self.visited;
         self.frontier = match (self.strategy.frontier, changed) {
             (true, true) if matches!(self.step, Step::Tree(_)) => found,
-            (true, true) => found.minus(&self.visited)?,
-            (false, true) => grown.clone(),
-            (_, false) => self.frontier.manager().constant(false),
+            (true, true) => found.minus(&known)?,
+            (false, true) => self.visited.clone(),
+            (_, false) => known.manager().constant(false),
         };
-        self.visited = grown;
         self.complete = !changed;
         Ok(changed)
     }
 
     /// The states found, when a round has found nothing new.
     pub fn result(&self) -> Reached {
-        let levels = self.is_level().then_some(self.rounds);
-        Reached { states: self.visited.clone(), levels, rounds: self.rounds, strategy: self.strategy }
+        Reached { states: self.visited.clone(), levels: self.levels(), rounds: self.rounds, strategy: self.strategy }
     }
 
     pub fn stopped(self, error: Error) -> Stopped {
-        Stopped { error, states: self.visited, rounds: self.rounds, strategy: self.strategy }
+        Stopped { error, levels: self.levels(), states: self.visited, rounds: self.rounds, strategy: self.strategy }
     }
 }
 

@@ -11,6 +11,9 @@ use tremula_diagrams::{Bdd, Error, Relation, RelationBundle};
 
 const SATURATION: Strategy = Strategy { order: Order::Saturation, frontier: true };
 
+/// Calls for the relations below the topmost level: each goes down from the root again, so they are not too many.
+const STAGES: usize = 16;
+
 /// Compute all reachable states by saturation.
 pub(crate) fn reach(system: &SymbolicSystem, observer: &mut dyn Observer) -> Result<Reached, Box<Stopped>> {
     let mut run = Saturation { system, states: system.initial.clone(), rounds: 0 };
@@ -18,7 +21,7 @@ pub(crate) fn reach(system: &SymbolicSystem, observer: &mut dyn Observer) -> Res
     let Saturation { states, rounds, .. } = run;
     match ended {
         Ok(()) => Ok(Reached { states, levels: None, rounds, strategy: SATURATION }),
-        Err(error) => Err(Box::new(Stopped { error, states, rounds, strategy: SATURATION })),
+        Err(error) => Err(Box::new(Stopped { error, states, levels: None, rounds, strategy: SATURATION })),
     }
 }
 
@@ -33,26 +36,27 @@ impl Saturation<'_> {
         let relations = &self.system.relations;
         let all = self.system.manager.bundle(relations)?;
         let layers: Vec<RelationBundle> = std::iter::successors(all.below(), RelationBundle::below).collect();
-        for layer in layers.iter().rev() {
-            self.advance_to(self.states.saturate(layer)?, observer);
+        for layer in layers.iter().step_by(layers.len().div_ceil(STAGES).max(1)).rev() {
+            self.states = self.states.saturate(layer)?;
+            self.end_round(observer);
         }
         let top = relations.iter().filter_map(Relation::level).min();
         let fired = || relations.iter().filter(|relation| top.is_some() && relation.level() == top);
         loop {
-            let mut next = chain(&self.states, fired())?;
-            if next == self.states {
-                self.advance_to(next, observer);
+            let known = self.states.clone();
+            self.states = chain(&known, fired())?;
+            let changed = self.states != known;
+            if let Some(lower) = layers.first().filter(|_| changed) {
+                self.states = self.states.saturate(lower)?;
+            }
+            self.end_round(observer);
+            if !changed {
                 return Ok(());
             }
-            if let Some(lower) = layers.first() {
-                next = next.saturate(lower)?;
-            }
-            self.advance_to(next, observer);
         }
     }
 
-    fn advance_to(&mut self, states: Bdd, observer: &mut dyn Observer) {
-        self.states = states;
+    fn end_round(&mut self, observer: &mut dyn Observer) {
         self.rounds += 1;
         observer.round(&Round {
             number: self.rounds,
