@@ -39,6 +39,15 @@ pub fn write_file<T>(
     Ok(result)
 }
 
+/// Refuse to write over the file that is being read.
+pub fn must_differ(path: &Path, model: &Path) -> Result<(), Failure> {
+    let same = path.canonicalize().is_ok_and(|path| model.canonicalize().is_ok_and(|model| model == path));
+    if same && !is_special(path) {
+        return Err(Failure::Input(format!("{}: this is the model, which would be overwritten", path.display())));
+    }
+    Ok(())
+}
+
 /// Find out whether `path` can be written to, before much work is spent on what goes there.
 pub fn probe(path: &Path) -> Result<(), Failure> {
     if path.is_dir() {

@@ -4,6 +4,10 @@ use crate::watch::Message;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+/// A second SIGTERM within this time is the same request: `timeout` sends one to the program and one to its group.
+const ECHO: Duration = Duration::from_secs(1);
 
 /// A signal that this program reacts to.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -31,12 +35,16 @@ impl Signal {
 pub fn forward(to: Sender<Message>) -> std::io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGUSR1])?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let mut terminated: Option<Instant> = None;
         for number in signals.forever() {
             let signal = match number {
                 SIGINT => Signal::Interrupt,
                 SIGTERM => Signal::Terminate,
                 _ => Signal::Status,
             };
+            if signal == Signal::Terminate && terminated.replace(Instant::now()).is_some_and(|at| at.elapsed() < ECHO) {
+                continue;
+            }
             if to.send(Message::Signal(signal)).is_err() {
                 // The result is being printed: nothing is left to interrupt but the printing.
                 if signal != Signal::Status {

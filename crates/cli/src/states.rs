@@ -58,7 +58,7 @@ pub fn pick(args: &PickArgs) -> Result<Exit, Failure> {
     let file = StateFile::load(&args.file)?;
     let mut text = String::new();
     let wanted = usize::try_from(args.n).unwrap_or(usize::MAX);
-    for bits in file.states.assignments(&file.levels()).take(wanted) {
+    for bits in file.states.assignments(&file.levels())?.take(wanted) {
         text += &file.format(&bits);
         text.push('\n');
         if text.len() >= CHUNK {
@@ -103,7 +103,7 @@ impl StateFile {
         let widths = widths.ok_or_else(|| bad("holds a set of states, but not the widths of their integers"))?;
         let file = StateFile { states: states.clone(), widths };
         let levels = file.levels();
-        if states.support().iter().any(|level| levels.binary_search(level).is_err()) {
+        if states.support()?.iter().any(|level| levels.binary_search(level).is_err()) {
             return Err(bad("the set of states depends on variables that the states do not have"));
         }
         Ok(file)

@@ -13,6 +13,19 @@ fn saved(folder: &tempfile::TempDir) -> String {
 }
 
 #[test]
+fn the_model_is_not_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = at(&folder, "model.bdd");
+    std::fs::copy(model(SMALL), &path).unwrap();
+    for option in ["--save-states", "--events"] {
+        let output = run(&["reach", &path, option, &path]);
+        assert_eq!(code(&output), exit::INPUT, "{output:?}");
+        assert!(stderr(&output).contains("would be overwritten"), "{output:?}");
+    }
+    assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(model(SMALL)).unwrap());
+}
+
+#[test]
 fn saved_states_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(complete(&["count", &saved(&folder)]), "1506\n");

@@ -46,6 +46,19 @@ fn an_interrupt_ends_with_what_is_known() {
 }
 
 #[test]
+fn two_requests_to_terminate_close_together_are_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let child = start_and_wait(&folder, &["--json"]);
+    send(&child, Signal::TERM);
+    std::thread::sleep(Duration::from_millis(1));
+    // It may have ended already.
+    let _ = kill_process(Pid::from_child(&child), Signal::TERM);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), exit::LIMIT, "{output:?}");
+    assert_eq!(json(&output)["verdict"], "unknown");
+}
+
+#[test]
 fn a_question_is_answered_on_standard_error() {
     let folder = tempfile::tempdir().unwrap();
     let child = start_and_wait(&folder, &[]);

@@ -4,6 +4,7 @@
 //! references into the table that a compaction between two steps could move.
 
 use crate::bdd::Bdd;
+use crate::error::Error;
 use tremula_table::Ref;
 
 /// Iterator over satisfying assignments in lexicographic order; see [`Bdd::assignments`].
@@ -20,12 +21,14 @@ enum State {
 }
 
 impl Assignments {
-    pub(crate) fn new(function: Bdd, levels: &[u32]) -> Assignments {
+    pub(crate) fn new(function: Bdd, levels: &[u32]) -> Result<Assignments, Error> {
         let mut levels = levels.to_vec();
         levels.sort_unstable();
         levels.dedup();
-        let covered = function.support().iter().all(|level| levels.binary_search(level).is_ok());
-        Assignments { function, levels, state: if covered { State::Fresh } else { State::Finished } }
+        match function.support()?.into_iter().find(|level| levels.binary_search(level).is_err()) {
+            Some(level) => Err(Error::NotCounted { level }),
+            None => Ok(Assignments { function, levels, state: State::Fresh }),
+        }
     }
 
     /// The function that remains after the variable at position `at` got `value`.

@@ -1,5 +1,6 @@
 //! Handles on functions and everything one can do with them.
 
+use crate::assignments::Assignments;
 use crate::count;
 use crate::env::Permutation;
 use crate::error::Error;
@@ -14,6 +15,7 @@ use crate::ops::xor::xor;
 use crate::task::Task;
 use dashu_int::UBig;
 use std::cell::RefMut;
+use std::collections::BTreeSet;
 use tremula_table::Ref;
 
 /// A Boolean function, protected from collection while the handle lives.
@@ -132,14 +134,14 @@ impl Bdd {
 
     /// Some value of the variables at `levels` makes the function true.
     pub fn exists(&self, levels: &[u32]) -> Result<Bdd, Error> {
-        let set = self.core().var_set(levels.iter().copied())?;
+        let set = self.core().var_set(levels)?;
         let f = self.target();
         self.manager.solve(exists(f, set))
     }
 
     /// All values of the variables at `levels` make the function true.
     pub fn forall(&self, levels: &[u32]) -> Result<Bdd, Error> {
-        let set = self.core().var_set(levels.iter().copied())?;
+        let set = self.core().var_set(levels)?;
         let f = self.target();
         self.manager.solve(exists(!f, set).negated())
     }
@@ -147,7 +149,7 @@ impl Bdd {
     /// `∃ levels. self ∧ other`, without building the conjunction.
     pub fn and_exists(&self, other: &Bdd, levels: &[u32]) -> Result<Bdd, Error> {
         let (f, g) = self.with(other)?;
-        let set = self.core().var_set(levels.iter().copied())?;
+        let set = self.core().var_set(levels)?;
         self.manager.run(Task::AndExistsOf(f, g, set))
     }
 
@@ -198,7 +200,7 @@ impl Bdd {
                 && permutation.targets().any(|target| target == level)
                 && !pairs.contains(&(level, level))
         };
-        if let Some(&level) = self.support().iter().find(collision) {
+        if let Some(&level) = self.support()?.iter().find(collision) {
             return Err(Error::RenamingCollides { level });
         }
         let number = self.core().permutation(permutation)?;
@@ -260,18 +262,17 @@ impl Bdd {
     }
 
     /// Levels that the function depends on, ascending.
-    pub fn support(&self) -> Vec<u32> {
+    pub fn support(&self) -> Result<Vec<u32>, Error> {
         let core = self.manager.core.borrow();
-        let mut levels = std::collections::BTreeSet::new();
-        let Ok((marks, _)) = core.table.reachable(&[self.target()]) else { return Vec::new() };
-        levels.extend(marks.iter().skip(1).map(|position| core.table.level(Ref::new(position, false))));
-        levels.into_iter().collect()
+        let (marks, _) = core.table.reachable(&[self.target()])?;
+        let levels: BTreeSet<u32> =
+            marks.iter().skip(1).map(|position| core.table.level(Ref::new(position, false))).collect();
+        Ok(levels.into_iter().collect())
     }
 
     /// Number of nodes, without the terminal.
-    pub fn node_count(&self) -> usize {
-        let core = self.manager.core.borrow();
-        core.table.reachable(&[self.target()]).map_or(0, |(_, count)| count)
+    pub fn node_count(&self) -> Result<usize, Error> {
+        self.manager.shared_node_count(&[self])
     }
 
     /// Exact number of assignments to the variables at `levels` that satisfy the function.
@@ -295,14 +296,14 @@ impl Bdd {
     }
 
     /// The lexicographically smallest satisfying assignment to `levels` (ascending; false before true), if there is one.
-    pub fn pick(&self, levels: &[u32]) -> Option<Vec<bool>> {
-        self.assignments(levels).next()
+    pub fn pick(&self, levels: &[u32]) -> Result<Option<Vec<bool>>, Error> {
+        Ok(self.assignments(levels)?.next())
     }
 
     /// All satisfying assignments to `levels`, in lexicographic order, one at a time.
     ///
-    /// Variables of the function outside `levels` are not allowed: the iterator ends at once if there are any.
-    pub fn assignments(&self, levels: &[u32]) -> crate::assignments::Assignments {
-        crate::assignments::Assignments::new(self.clone(), levels)
+    /// Variables of the function outside `levels` are an error.
+    pub fn assignments(&self, levels: &[u32]) -> Result<Assignments, Error> {
+        Assignments::new(self.clone(), levels)
     }
 }

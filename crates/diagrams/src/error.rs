@@ -22,8 +22,8 @@ pub enum Error {
         /// The level.
         level: u32,
     },
-    /// A count was asked over variables that do not include all of the function's.
-    #[error("the function depends on level {level}, which is not among the counted ones")]
+    /// Assignments were asked for, or counted, over variables that do not include all of the function's.
+    #[error("the function depends on level {level}, which is not among those asked for")]
     NotCounted {
         /// The level.
         level: u32,

@@ -104,8 +104,10 @@ impl Core {
         Ok(())
     }
 
-    pub fn var_set(&mut self, levels: impl IntoIterator<Item = u32>) -> Result<u32, Error> {
-        parameter(self.env.sets.intern(levels.into_iter().collect::<VarSet>()))
+    /// The number of a set of levels; those that no function depends on are left out.
+    pub fn var_set(&mut self, levels: &[u32]) -> Result<u32, Error> {
+        let used: VarSet = levels.iter().copied().filter(|level| self.levels.contains(level)).collect();
+        parameter(self.env.sets.intern(used))
     }
 
     pub fn permutation(&mut self, permutation: Permutation) -> Result<u32, Error> {
@@ -268,7 +270,7 @@ impl Manager {
         relations.iter().map(number).collect::<Option<_>>().ok_or(Error::DifferentManagers)
     }
 
-    /// Put relations together for [`Bdd::relnext_all`].
+    /// Put relations together for [`Bdd::relnext_all`] and [`Bdd::saturate`].
     pub fn bundle(&self, relations: &[Relation]) -> Result<RelationBundle, Error> {
         let numbers = self.numbers(relations)?;
         let number = self.core.borrow_mut().env.relations.bundle_up(&numbers);
@@ -386,7 +388,7 @@ impl Relation {
     }
 }
 
-/// Several relations whose images are computed together.
+/// Several relations filed by their top level, whose images or closures are computed together.
 #[derive(Clone)]
 pub struct RelationBundle {
     pub(crate) manager: Manager,

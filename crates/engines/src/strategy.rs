@@ -53,7 +53,9 @@ impl fmt::Display for Strategy {
             Order::Auto => "auto",
         };
         f.write_str(order)?;
-        if self.frontier { Ok(()) } else { f.write_str("-full") }
+        // Saturation and auto have no variant.
+        let has_variant = !matches!(self.order, Order::Saturation | Order::Auto);
+        if self.frontier || !has_variant { Ok(()) } else { f.write_str("-full") }
     }
 }
 
