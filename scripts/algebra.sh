@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 TREMULA_ALGEBRA_STEPS=${1:-1000000}
-TREMULA_ALGEBRA_PEER_STEPS=$((TREMULA_ALGEBRA_STEPS / 10))
+TREMULA_ALGEBRA_PEER_STEPS=$TREMULA_ALGEBRA_STEPS
 export TREMULA_ALGEBRA_STEPS TREMULA_ALGEBRA_PEER_STEPS
 
 for features in "" or-through-ite cache-before-terminals keep-identities; do
