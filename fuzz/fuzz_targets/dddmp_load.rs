@@ -12,7 +12,11 @@ fuzz_target!(|data: &[u8]| {
     let manager = Manager::new(&Budget::new(16 << 20)).expect("enough for a small table");
     let Ok(contents) = manager.load_dddmp(data, NODE_LIMIT) else { return };
     manager.check().expect("loaded nodes are canonical");
-    if contents.roots.iter().any(|(_, f)| f.support().expect("memory for a bitmap").last().is_some_and(|&level| level >= LEVEL_LIMIT)) {
+    if contents
+        .roots
+        .iter()
+        .any(|(_, f)| f.support().expect("memory for a bitmap").last().is_some_and(|&level| level >= LEVEL_LIMIT))
+    {
         return;
     }
     let roots: Vec<(&str, &Bdd)> = contents.roots.iter().map(|(_, f)| ("", f)).collect();

@@ -12,7 +12,7 @@ use crate::watch::Watch;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tremula_diagrams::{Bdd, Counters, Error, Manager, Options};
-use tremula_engines::{Observer, Round, SymbolicSystem};
+use tremula_engines::{Observer, Round, Strategy, SymbolicSystem};
 
 /// Share of the time that counting for progress may take.
 const COUNTING_SHARE: f64 = 0.02;
@@ -40,8 +40,8 @@ struct Loaded {
 
 /// Explore a model.
 pub fn reach(args: &ReachArgs, started: Instant) -> Result<Exit, Failure> {
-    let written = || args.save_states.iter().chain(&args.events);
-    written().try_for_each(|path| output::must_differ(path, &args.model))?;
+    let mut written = args.save_states.iter().chain(&args.events);
+    written.try_for_each(|path| output::must_differ(path, &args.model))?;
     args.save_states.as_deref().map_or(Ok(()), output::probe)?;
     let run = Arc::new(Run::new(args, started)?);
     let watch = Watch::start(&run, args.quiet).map_err(|error| Failure::Internal(error.to_string()))?;
@@ -104,30 +104,28 @@ fn explore(args: &ReachArgs, run: &Run, counters: &mut Option<Counters>) -> Resu
     *counters = Some(manager.counters());
     match result {
         Ok(reached) => {
-            let (rounds, levels_only) = (reached.rounds, reached.levels.is_some());
-            {
-                let mut known = run.known();
-                (known.rounds, known.levels_only, known.strategy) = (rounds, levels_only, reached.strategy);
-            }
+            note_end(run, reached.rounds, reached.levels, reached.strategy);
             let states =
                 count_states(&reached.states, &loaded.system.state_levels).map_err(|error| trouble(run, error))?;
             let nodes = manager.shared_node_count(&[&reached.states]).map_err(|error| trouble(run, error))?;
             let mut known = run.known();
-            known.states = Some((states.to_string(), rounds));
+            known.states = Some((states.to_string(), reached.rounds));
             known.nodes = Some(nodes as u64);
             drop(known);
             Ok((loaded, reached.states))
         }
         Err(stopped) => {
-            {
-                let mut known = run.known();
-                known.rounds = stopped.rounds;
-                (known.levels_only, known.strategy) = (stopped.levels.is_some(), stopped.strategy);
-            }
+            note_end(run, stopped.rounds, stopped.levels, stopped.strategy);
             count_quickly(run, &stopped.states, &loaded.system.state_levels, stopped.rounds);
             Err(trouble(run, stopped.error))
         }
     }
+}
+
+/// Write down how the exploration ended, which its last observed round need not tell.
+fn note_end(run: &Run, rounds: u64, levels: Option<u64>, strategy: Strategy) {
+    let mut known = run.known();
+    (known.rounds, known.levels_only, known.strategy) = (rounds, levels.is_some(), strategy);
 }
 
 /// Read the model and bring it into a manager; the model itself is gone afterwards.

@@ -245,6 +245,15 @@ impl Transitions {
         Transitions { bits, group: group.to_vec(), table }
     }
 
+    fn on_random_group(bits: u32, random: &mut Random) -> Transitions {
+        let group = groups(bits).nth(random.below(1 << bits)).expect("one group for each set of bits");
+        Transitions::random(bits, &group, random)
+    }
+
+    fn compile(&self, manager: &Manager) -> Relation {
+        manager.relation(&build(manager, &self.table), &self.pairs()).unwrap()
+    }
+
     fn pairs(&self) -> Vec<(u32, u32)> {
         self.group.iter().map(|bit| (2 * bit, 2 * bit + 1)).collect()
     }
@@ -287,7 +296,7 @@ fn images_under_relations_on_every_group() {
         for group in groups(bits) {
             for _ in 0..400 {
                 let transitions = Transitions::random(bits, &group, &mut random);
-                let relation = manager.relation(&build(&manager, &transitions.table), &transitions.pairs()).unwrap();
+                let relation = transitions.compile(&manager);
                 for set in [0, random.below(1 << (1 << bits)), random.below(1 << (1 << bits)), (1 << (1 << bits)) - 1] {
                     let f = states(&manager, bits, set);
                     let (next, previous) = (transitions.image(set, true), transitions.image(set, false));
@@ -304,14 +313,11 @@ fn images_under_several_relations() {
     let seed = Seed(0xB1D);
     let mut random = Random::new(seed.0);
     let bits = 3;
-    let all_groups: Vec<Vec<u32>> = groups(bits).collect();
     let manager = manager();
     for round in 0..2000 {
-        let several: Vec<Transitions> = (0..1 + random.below(4))
-            .map(|_| Transitions::random(bits, &all_groups[random.below(all_groups.len())], &mut random))
-            .collect();
-        let compile = |t: &Transitions| manager.relation(&build(&manager, &t.table), &t.pairs()).unwrap();
-        let relations: Vec<_> = several.iter().map(compile).collect();
+        let count = 1 + random.below(4);
+        let several: Vec<_> = (0..count).map(|_| Transitions::on_random_group(bits, &mut random)).collect();
+        let relations: Vec<_> = several.iter().map(|one| one.compile(&manager)).collect();
         let set = random.below(1 << (1 << bits));
         let f = states(&manager, bits, set);
         let image = |forward| several.iter().fold(0, |all, one| all | one.image(set, forward));
@@ -342,15 +348,12 @@ fn closures_under_several_relations() {
     let seed = Seed(0x5A7);
     let mut random = Random::new(seed.0);
     let bits = 4;
-    let all_groups: Vec<Vec<u32>> = groups(bits).collect();
     let (mut grown, mut partial) = (0, 0);
     for round in 0..3000 {
         let manager = stressed(&mut random);
-        let several: Vec<Transitions> = (0..2 + random.below(6))
-            .map(|_| Transitions::random(bits, &all_groups[random.below(all_groups.len())], &mut random))
-            .collect();
-        let compile = |t: &Transitions| manager.relation(&build(&manager, &t.table), &t.pairs()).unwrap();
-        let relations: Vec<_> = several.iter().map(compile).collect();
+        let count = 2 + random.below(6);
+        let several: Vec<_> = (0..count).map(|_| Transitions::on_random_group(bits, &mut random)).collect();
+        let relations: Vec<_> = several.iter().map(|one| one.compile(&manager)).collect();
         let start = 1 << random.below(1 << bits) | 1 << random.below(1 << bits);
         let closure = closed(start, &several.iter().collect::<Vec<_>>());
         let set = states(&manager, bits, start);

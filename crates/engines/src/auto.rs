@@ -45,11 +45,7 @@ pub(crate) fn reach(system: &SymbolicSystem, observer: &mut dyn Observer) -> Res
         Ok(winner) => winner,
         Err(error) => return Err(Box::new(race.chains.run.stopped(error))),
     };
-    let mut run = race.into_run(winner);
-    match run.run_to_end(observer) {
-        Ok(()) => Ok(run.result()),
-        Err(error) => Err(Box::new(run.stopped(error))),
-    }
+    race.into_run(winner).explore(observer)
 }
 
 /// Are the relations local enough for saturation, or do they start at enough different levels?
@@ -155,10 +151,9 @@ impl<'a> Race<'a> {
 
     /// Who wins if the levels so far cost `ratio` times as much as chaining, if that decides it.
     fn verdict(&self, ratio: f64) -> Option<Strategy> {
-        let elapsed = self.started.elapsed();
         if ratio < CLEARLY_CHEAPER {
             Some(LEVELS)
-        } else if ratio >= CLEARLY_DEARER || elapsed >= LONGEST_RACE {
+        } else if ratio >= CLEARLY_DEARER || self.started.elapsed() >= LONGEST_RACE {
             Some(CHAINS)
         } else {
             None

@@ -66,11 +66,7 @@ pub fn reach(
         Order::Saturation => return crate::saturation::reach(system, observer),
         Order::Bfs | Order::Par | Order::Chaining => {}
     }
-    let mut run = Run::new(system, strategy);
-    match run.run_to_end(observer) {
-        Ok(()) => Ok(run.result()),
-        Err(error) => Err(Box::new(run.stopped(error))),
-    }
+    Run::new(system, strategy).explore(observer)
 }
 
 /// One exploration under way.
@@ -106,8 +102,16 @@ impl<'a> Run<'a> {
         Run { step, strategy, visited: initial.clone(), frontier: initial.clone(), rounds: 0, complete: false }
     }
 
+    /// All rounds that are left, and what they come to.
+    pub fn explore(mut self, observer: &mut dyn Observer) -> Result<Reached, Box<Stopped>> {
+        match self.run_to_end(observer) {
+            Ok(()) => Ok(self.result()),
+            Err(error) => Err(Box::new(self.stopped(error))),
+        }
+    }
+
     /// All rounds that are left; none if the last one has found nothing new.
-    pub fn run_to_end(&mut self, observer: &mut dyn Observer) -> Result<(), Error> {
+    fn run_to_end(&mut self, observer: &mut dyn Observer) -> Result<(), Error> {
         while !self.complete {
             self.round()?;
             observer.round(&self.report());
@@ -158,8 +162,8 @@ impl<'a> Run<'a> {
     }
 
     /// The states found, when a round has found nothing new.
-    pub fn result(&self) -> Reached {
-        Reached { states: self.visited.clone(), levels: self.levels(), rounds: self.rounds, strategy: self.strategy }
+    fn result(self) -> Reached {
+        Reached { levels: self.levels(), states: self.visited, rounds: self.rounds, strategy: self.strategy }
     }
 
     pub fn stopped(self, error: Error) -> Stopped {

@@ -41,10 +41,10 @@ impl Saturation<'_> {
             self.end_round(observer);
         }
         let top = relations.iter().filter_map(Relation::level).min();
-        let fired = || relations.iter().filter(|relation| top.is_some() && relation.level() == top);
+        let topmost: Vec<&Relation> = relations.iter().filter(|relation| relation.level() == top).collect();
         loop {
             let known = self.states.clone();
-            self.states = chain(&known, fired())?;
+            self.states = chain(&known, topmost.iter().copied())?;
             let changed = self.states != known;
             if let Some(lower) = layers.first().filter(|_| changed) {
                 self.states = self.states.saturate(lower)?;

@@ -9,7 +9,7 @@ use crate::env::Env;
 use crate::exec::{Call, Exec, Operation, Outcome};
 use crate::relation::{Bundle, Quad, Tree};
 use crate::task::Task;
-use tremula_table::{Interrupt, Key, OpTag, Ref};
+use tremula_table::{Key, OpTag, Ref};
 
 const NEXT: OpTag = OpTag::unary(code::NEXT, 0);
 const PREVIOUS: OpTag = OpTag::unary(code::PREVIOUS, 0);
@@ -126,17 +126,16 @@ impl Operation for ImageOfAll {
             return exec.make(node.level, low, high);
         }
         let lower = exec.solve(env, image_of_all(self.set, bundle.rest))?;
-        bundle.relations.iter().try_fold(lower, |all, &relation| self.unite_image(exec, env, all, relation))
+        bundle.relations.iter().try_fold(lower, |all, &relation| unite_image(exec, env, all, self.set, relation))
     }
 }
 
-impl ImageOfAll {
-    fn unite_image<E: Exec>(self, exec: &mut E, env: &Env, all: Ref, relation: u32) -> Result<Ref, Interrupt> {
-        exec.keep(all);
-        let one = exec.solve(env, image::<true>(self.set, relation))?;
-        exec.release(1);
-        or_of_results(exec, env, all, one)
-    }
+/// `all` and the image of `set`, which the caller protects, or which is `all`.
+pub fn unite_image<E: Exec>(exec: &mut E, env: &Env, all: Ref, set: Ref, relation: u32) -> Outcome {
+    exec.keep(all);
+    let found = exec.solve(env, image::<true>(set, relation))?;
+    exec.release(1);
+    or_of_results(exec, env, all, found)
 }
 
 /// New successors of a set: each relation's image by itself, without the states in `known`, united in a tree.

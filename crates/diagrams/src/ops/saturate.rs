@@ -4,9 +4,8 @@
 //! under the relations below it before those of its own level fire, and whatever they add is closed again. States that
 //! differ only above a node share all this work, and the diagrams in between stay small.
 
-use super::and::or_of_results;
 use super::code;
-use super::image::image;
+use super::image::unite_image;
 use crate::env::Env;
 use crate::exec::{Call, Exec, Operation, Outcome};
 use crate::relation::Bundle;
@@ -66,21 +65,14 @@ impl Operation for Saturate {
             exec.release(1);
             // Kept, so that nothing new can take its place before they are compared.
             exec.keep(closed);
-            set = fire(exec, env, closed, &bundle.relations)?;
+            set = bundle
+                .relations
+                .iter()
+                .try_fold(closed, |known, &relation| unite_image(exec, env, known, known, relation))?;
             exec.release(1);
             if set == closed {
                 return Ok(closed);
             }
         }
     }
-}
-
-/// The set and what firing the relations one after another adds to it.
-fn fire<E: Exec>(exec: &mut E, env: &Env, set: Ref, relations: &[u32]) -> Outcome {
-    relations.iter().try_fold(set, |known, &relation| {
-        exec.keep(known);
-        let found = exec.solve(env, image::<true>(known, relation))?;
-        exec.release(1);
-        or_of_results(exec, env, known, found)
-    })
 }
