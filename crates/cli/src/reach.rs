@@ -45,9 +45,6 @@ pub fn reach(args: &ReachArgs, started: Instant) -> Result<Exit, Failure> {
     args.save_states.as_deref().map_or(Ok(()), output::probe)?;
     let run = Arc::new(Run::new(args, started)?);
     let watch = Watch::start(&run, args.quiet).map_err(|error| Failure::Internal(error.to_string()))?;
-    if args.workers > 1 && !args.quiet {
-        output::to_stderr("tremula: this build has one worker; going on with --workers 1\n");
-    }
     if let Some(events) = &run.events {
         events.start(&run);
     }
@@ -143,7 +140,7 @@ fn load(args: &ReachArgs, run: &Run) -> Result<Loaded, Trouble> {
     }
     let charged = model::bytes(&model).saturating_sub(model::UNCHARGED);
     let _lease = run.budget.take(charged).map_err(|_| Trouble::Unknown(run.memory_reason()))?;
-    let mut options = Options { stress: args.stress, ..Options::default() };
+    let mut options = Options { stress: args.stress, workers: args.workers as usize, ..Options::default() };
     args.tune.iter().for_each(|knob| knob.apply(&mut options));
     let manager = Manager::with_options(&run.budget, options, run.attention.clone())
         .map_err(|error| Trouble::Unknown(error.to_string()))?;

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use tremula_diagrams::Options;
 
 /// The knobs, as the error message lists them.
-const KEYS: &str = "lanes, lanes-always, lane-threshold, cache-per-node, initial-nodes, eager-nodes, eager-cache, live-share or full-share";
+const KEYS: &str = "always-shared, worker-threshold, lanes, lanes-always, lane-threshold, cache-per-node, initial-nodes, eager-nodes, eager-cache, live-share or full-share";
 
 /// One knob and where to turn it.
 #[derive(Copy, Clone, PartialEq, Debug)]
@@ -15,6 +15,10 @@ pub enum Tune {
     LanesAlways(u8),
     /// Expansions that an operation does before it goes on in lanes.
     LaneThreshold(u64),
+    /// Expansions that an operation does before it goes on with all workers.
+    WorkerThreshold(u64),
+    /// Use the shared table even with one worker (1), or not (0).
+    AlwaysShared(u8),
     /// Cache entries per node.
     CachePerNode(f64),
     /// Nodes to start with.
@@ -37,6 +41,8 @@ impl Tune {
             Tune::Lanes(value) => options.lanes = value,
             Tune::LanesAlways(value) => options.lanes_always = value == 1,
             Tune::LaneThreshold(value) => options.lane_threshold = value,
+            Tune::AlwaysShared(value) => options.always_shared = value == 1,
+            Tune::WorkerThreshold(value) => options.worker_threshold = value,
             Tune::CachePerNode(value) => sizing.cache_per_node = value,
             Tune::InitialNodes(value) => sizing.initial_nodes = value,
             Tune::EagerNodes(value) => sizing.eager_nodes = value,
@@ -55,6 +61,8 @@ impl FromStr for Tune {
         match key {
             "lanes" => within(value, 1, 256).map(Tune::Lanes),
             "lanes-always" => within(value, 0, 1).map(Tune::LanesAlways),
+            "always-shared" => within(value, 0, 1).map(Tune::AlwaysShared),
+            "worker-threshold" => within(value, 1, u64::MAX).map(Tune::WorkerThreshold),
             "lane-threshold" => within(value, 1, u64::MAX).map(Tune::LaneThreshold),
             "cache-per-node" => within(value, 0.001, 1000.0).map(Tune::CachePerNode),
             "initial-nodes" => within(value, 1, 1 << 31).map(Tune::InitialNodes),

@@ -16,8 +16,14 @@ pub trait Operation: Copy {
     /// Identity in the operation cache; none for what is never asked twice.
     fn key(self) -> Option<Key>;
 
-    /// The same as a task that another lane can run.
+    /// The same as a task that another lane or worker can run.
     fn task(self) -> Task;
+
+    /// Operands as plain words, for workers elsewhere.
+    fn words(self) -> [u32; 3];
+
+    /// The operation that [`Operation::words`] gave these words for.
+    fn from_words(words: [u32; 3]) -> Self;
 
     /// Fetch the nodes that [`Operation::expand`] reads first.
     fn prefetch<E: Exec>(self, exec: &E);

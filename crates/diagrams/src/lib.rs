@@ -19,7 +19,7 @@
 //! Invariants: functions are canonical, so equality of handles is equality of functions; operands in a running operation
 //! are reachable from handles, results in hand are kept on the table's shadow stack.
 //!
-//! Not yet: list decision diagrams, dynamic reordering, several threads in one manager.
+//! Not yet: list decision diagrams, dynamic reordering.
 #![forbid(unsafe_code)]
 
 mod assignments;
@@ -36,6 +36,7 @@ mod ops;
 mod pace;
 mod relation;
 mod task;
+mod threads;
 
 pub use assignments::Assignments;
 pub use bdd::Bdd;

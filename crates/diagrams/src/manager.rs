@@ -8,19 +8,22 @@ use crate::lanes;
 use crate::pace::{Pace, Way};
 use crate::relation::Bundle;
 use crate::task::Task;
+use crate::threads;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Instant;
 use tremula_table::layout::MAX_LEVELS;
 use tremula_table::{Attention, Budget, Counters, Interrupt, Lease, OpTag, Options, Ref, SetupError, Solo};
-use tremula_tasks::Lanes;
+use tremula_tasks::{Lanes, Pool, PoolOptions};
 
 /// Stack that one level of recursion may take, generously.
 const FRAME_BYTES: usize = 1024;
 /// Nested operations go down the levels this often at most: a closure has two steps for a level, and takes images that
 /// unite.
 const NESTING: usize = 4;
+/// A worker that waits for a result runs other tasks meanwhile; its stack has room for so many.
+const NESTED_TASKS: usize = 8;
 /// Distinct levels in one manager: bounds the stack that a recursion can need.
 const MAX_DISTINCT_LEVELS: usize = 1 << 18;
 
@@ -35,25 +38,44 @@ pub(crate) struct Core {
     lanes_always: bool,
     pace: Pace,
     lanes: Option<Lanes>,
+    /// Workers for large operations; none where these run in one thread.
+    workers: Option<usize>,
+    worker_threshold: u64,
+    pool: Option<Pool>,
 }
 
 impl Core {
     /// Run an operation, with enough stack for its recursion; the shadow stacks end as they were.
     ///
-    /// Most operations are small and end in the plain execution. One that runs out of fuel there starts again, in lanes
-    /// if these pay; the cache already holds most of what the first attempt has found.
+    /// Most operations are small and end in the plain execution. One that runs out of fuel there starts again, on all
+    /// workers or in lanes if these pay; the cache already holds most of what the first attempt has found.
     pub fn run(&mut self, task: Task) -> Outcome {
         let depth = self.table.depth();
-        let lanes_pay = self.lane_count > 1;
-        self.table.set_fuel(if lanes_pay { self.lane_threshold.max(1) } else { u64::MAX });
+        self.table.set_fuel(self.first_fuel());
+        self.table.defer_collections(self.workers.is_some());
         let mut result = self.run_plainly(|table, env| task.run(table, env));
+        self.table.defer_collections(false);
         if result == Err(Interrupt::OutOfFuel) {
             self.table.unwind(depth);
             self.table.set_fuel(u64::MAX);
-            result = self.run_large(task);
+            result = match self.workers {
+                Some(workers) => self.run_in_threads(task, workers),
+                None => self.run_large(task),
+            };
         }
         self.table.unwind(depth);
         result
+    }
+
+    /// Expansions that an operation gets in the plain execution.
+    fn first_fuel(&self) -> u64 {
+        if self.workers.is_some() {
+            self.worker_threshold.max(1)
+        } else if self.lane_count > 1 {
+            self.lane_threshold.max(1)
+        } else {
+            u64::MAX
+        }
     }
 
     fn stack_bytes(&self) -> usize {
@@ -74,6 +96,24 @@ impl Core {
         };
         self.pace.learn(way, self.table.counters().lookups - lookups, start.elapsed());
         result
+    }
+
+    fn run_in_threads(&mut self, task: Task, workers: usize) -> Outcome {
+        let stack = self.stack_bytes();
+        let pool = match &mut self.pool {
+            Some(pool) if pool.options().least_stack >= stack => pool,
+            slot => match Pool::new(pool_options(workers, stack.next_power_of_two())) {
+                Ok(pool) => slot.insert(pool),
+                Err(_) => {
+                    // The system has no threads left: they are for speed only.
+                    self.workers = None;
+                    return self.run_large(task);
+                }
+            },
+        };
+        let (table, env) = (&mut self.table, &self.env);
+        // The calling thread takes tasks of others on top of its own, as all workers do.
+        stacker::maybe_grow(2 * stack, NESTED_TASKS * stack, || threads::run(pool, table, env, task))
     }
 
     fn run_in_lanes(&mut self, task: Task) -> Outcome {
@@ -114,6 +154,11 @@ impl Core {
         permutation.targets().try_for_each(|level| self.use_level(level))?;
         parameter(self.env.permutations.intern(permutation))
     }
+}
+
+/// A pool whose workers have stack for several tasks, each of which may need `stack` bytes.
+fn pool_options(workers: usize, stack: usize) -> PoolOptions {
+    PoolOptions { workers, stack_bytes: NESTED_TASKS * stack, least_stack: stack, ..PoolOptions::default() }
 }
 
 fn parameter(number: u32) -> Result<u32, Error> {
@@ -169,6 +214,9 @@ impl Manager {
             lanes_always: options.lanes_always,
             pace: Pace::default(),
             lanes: None,
+            workers: (options.workers > 1 || options.always_shared).then_some(options.workers.max(1)),
+            worker_threshold: options.worker_threshold,
+            pool: None,
         };
         Ok(Manager { core: Rc::new(RefCell::new(core)) })
     }

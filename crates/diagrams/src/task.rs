@@ -1,4 +1,4 @@
-//! Operations as plain data, all in one type: what can be started, offered to other lanes and run by them.
+//! Operations as plain data, all in one type: what can be started, offered to other lanes and workers, and run by them.
 
 use crate::env::Env;
 use crate::exec::{Call, Exec, Operation, Outcome};
@@ -11,7 +11,8 @@ use crate::ops::quantify::{AndExists, Exists, and_exists};
 use crate::ops::restrict::Restrict;
 use crate::ops::saturate::Saturate;
 use crate::ops::xor::Xor;
-use tremula_table::Ref;
+use tremula_table::{Interrupt, Ref};
+use tremula_tasks::{Plain, WORDS, Word};
 
 /// Any operation with its operands.
 #[derive(Copy, Clone)]
@@ -62,4 +63,103 @@ impl Task {
 
 fn solve<E: Exec, O: Operation>(exec: &mut E, env: &Env, operation: O) -> Outcome {
     exec.solve(env, Call::todo(operation, false))
+}
+
+impl Plain for Task {
+    fn to_words(self) -> [u64; WORDS] {
+        let (code, [a, b, c]): (u64, [u32; 3]) = match self {
+            Task::And(operation) => (0, operation.words()),
+            Task::Xor(operation) => (1, operation.words()),
+            Task::Ite(operation) => (2, operation.words()),
+            Task::Exists(operation) => (3, operation.words()),
+            Task::AndExists(operation) => (4, operation.words()),
+            Task::Next(operation) => (5, operation.words()),
+            Task::Previous(operation) => (6, operation.words()),
+            Task::NextOfAll(operation) => (7, operation.words()),
+            Task::NewImages(operation) => (8, operation.words()),
+            Task::Permute(operation) => (9, operation.words()),
+            Task::Compose(operation) => (10, operation.words()),
+            Task::Restrict(operation) => (11, operation.words()),
+            Task::Saturate(operation) => (12, operation.words()),
+            Task::IteOf(f, g, h) => (13, [f.bits(), g.bits(), h.bits()]),
+            Task::AndExistsOf(f, g, set) => (14, [f.bits(), g.bits(), set]),
+            Task::ComposeOf(f, level, g) => (15, [f.bits(), level, g.bits()]),
+        };
+        [code << 32 | u64::from(a), u64::from(b) << 32 | u64::from(c), 0, 0]
+    }
+
+    fn from_words([first, second, ..]: [u64; WORDS]) -> Task {
+        let words @ [a, b, c] = [first as u32, (second >> 32) as u32, second as u32];
+        match first >> 32 {
+            0 => Task::And(And::from_words(words)),
+            1 => Task::Xor(Xor::from_words(words)),
+            2 => Task::Ite(Ite::from_words(words)),
+            3 => Task::Exists(Exists::from_words(words)),
+            4 => Task::AndExists(AndExists::from_words(words)),
+            5 => Task::Next(Image::from_words(words)),
+            6 => Task::Previous(Image::from_words(words)),
+            7 => Task::NextOfAll(ImageOfAll::from_words(words)),
+            8 => Task::NewImages(NewImages::from_words(words)),
+            9 => Task::Permute(Permute::from_words(words)),
+            10 => Task::Compose(Compose::from_words(words)),
+            11 => Task::Restrict(Restrict::from_words(words)),
+            12 => Task::Saturate(Saturate::from_words(words)),
+            13 => Task::IteOf(Ref::from_bits(a), Ref::from_bits(b), Ref::from_bits(c)),
+            14 => Task::AndExistsOf(Ref::from_bits(a), Ref::from_bits(b), c),
+            15 => Task::ComposeOf(Ref::from_bits(a), b, Ref::from_bits(c)),
+            code => unreachable!("no task has the code {code}"),
+        }
+    }
+}
+
+/// The outcome of a task, in one word for its way to another worker.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Answer(pub Outcome);
+
+const TABLE_FULL: u64 = 1 << 32;
+const CANCELLED: u64 = 2 << 32;
+const OUT_OF_FUEL: u64 = 3 << 32;
+
+impl Word for Answer {
+    fn to_word(self) -> u64 {
+        match self.0 {
+            Ok(f) => u64::from(f.bits()),
+            Err(Interrupt::TableFull) => TABLE_FULL,
+            Err(Interrupt::Cancelled) => CANCELLED,
+            Err(Interrupt::OutOfFuel) => OUT_OF_FUEL,
+        }
+    }
+
+    fn from_word(word: u64) -> Answer {
+        Answer(match word {
+            TABLE_FULL => Err(Interrupt::TableFull),
+            CANCELLED => Err(Interrupt::Cancelled),
+            OUT_OF_FUEL => Err(Interrupt::OutOfFuel),
+            bits => Ok(Ref::from_bits(bits as u32)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_round_trip_as_words() {
+        for code in 0..=15 {
+            let words = [code << 32 | 0x1234_5678, 0x9ABC_DEF0 << 32 | 0x0FED_CBA9, 0, 0];
+            let again = Task::from_words(words).to_words();
+            // Operations on two operands leave the third word out.
+            assert_eq!((again[0], again[1] >> 32), (words[0], words[1] >> 32), "code {code}");
+            assert_eq!(Task::from_words(again).to_words(), again);
+        }
+    }
+
+    #[test]
+    fn answers_round_trip_as_words() {
+        let errors = [Interrupt::TableFull, Interrupt::Cancelled, Interrupt::OutOfFuel].map(Err);
+        for outcome in errors.into_iter().chain([Ok(Ref::TRUE), Ok(Ref::from_bits(u32::MAX))]) {
+            assert_eq!(Answer::from_word(Answer(outcome).to_word()), Answer(outcome));
+        }
+    }
 }

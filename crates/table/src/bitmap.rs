@@ -52,6 +52,11 @@ impl Bitmap {
         self.words[word]
     }
 
+    /// The words, to be shared by several threads.
+    pub(crate) fn words_mut(&mut self) -> &mut Region<u64> {
+        &mut self.words
+    }
+
     /// Number of 64-bit words in use.
     pub fn word_count(&self) -> usize {
         self.words.len()

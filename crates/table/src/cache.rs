@@ -6,46 +6,72 @@ use crate::layout::{Key, LEAST_CACHE_ENTRIES, Ref, cache_slot};
 use crate::memory::{MapError, Region};
 use bytemuck::{Pod, Zeroable};
 
+/// Key and result of an operation.
 #[derive(Copy, Clone, Pod, Zeroable)]
-#[cfg_attr(not(feature = "wide-cache"), repr(C, align(16)))]
-#[cfg_attr(feature = "wide-cache", repr(C, align(32)))]
-struct Entry {
+#[repr(C, align(16))]
+pub struct Entry {
     first: u32,
     second: u32,
     third: u32,
     result: Ref,
+}
+
+/// The memory of an entry.
+#[derive(Copy, Clone, Pod, Zeroable)]
+#[cfg_attr(not(feature = "wide-cache"), repr(transparent))]
+#[cfg_attr(feature = "wide-cache", repr(C, align(32)))]
+pub struct Slot {
+    entry: Entry,
     #[cfg(feature = "wide-cache")]
     padding: [u32; 4],
 }
 
-impl Entry {
+impl Slot {
     #[inline]
-    fn key(&self) -> Key {
-        Key { first: self.first, second: self.second, third: self.third }
-    }
-
-    #[inline]
-    fn new(key: Key, result: Ref) -> Entry {
-        Entry {
-            first: key.first,
-            second: key.second,
-            third: key.third,
-            result,
+    fn new(entry: Entry) -> Slot {
+        Slot {
+            entry,
             #[cfg(feature = "wide-cache")]
             padding: [0; 4],
         }
     }
+}
+
+impl Entry {
+    /// What the result is stored under.
+    #[inline]
+    pub fn key(&self) -> Key {
+        Key { first: self.first, second: self.second, third: self.third }
+    }
+
+    /// An entry.
+    #[inline]
+    pub fn new(key: Key, result: Ref) -> Entry {
+        Entry { first: key.first, second: key.second, third: key.third, result }
+    }
+
+    /// The result, if this is the entry for `key`.
+    #[inline]
+    pub fn result_for(&self, key: Key) -> Option<Ref> {
+        (self.key() == key).then_some(self.result)
+    }
+
+    /// Do all nodes of the entry, operands and result, satisfy `alive`?
+    #[inline]
+    pub fn lives(&self, mut alive: impl FnMut(Ref) -> bool) -> bool {
+        alive(self.result) && self.key().nodes().all(alive)
+    }
 
     /// Operations on a terminal are never cached, so a zero first operand marks an unused entry.
     #[inline]
-    fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.first == 0
     }
 }
 
 /// The operation cache of one worker or process.
 pub struct OpCache {
-    entries: Region<Entry>,
+    entries: Region<Slot>,
     /// A status word per entry in an array of its own, as packages with two-array caches have it (ablation only).
     #[cfg(feature = "split-cache")]
     status: Region<u32>,
@@ -54,7 +80,7 @@ pub struct OpCache {
 impl OpCache {
     /// Bytes that `entries` entries take.
     pub fn bytes(entries: usize) -> usize {
-        entries * size_of::<Entry>() + if cfg!(feature = "split-cache") { entries * size_of::<u32>() } else { 0 }
+        entries * size_of::<Slot>() + if cfg!(feature = "split-cache") { entries * size_of::<u32>() } else { 0 }
     }
 
     /// Entries that fit into `bytes`.
@@ -93,8 +119,7 @@ impl OpCache {
         if self.status[slot] != hash as u32 | 1 {
             return None;
         }
-        let entry = &self.entries[slot];
-        (entry.key() == key).then_some(entry.result)
+        self.entries[slot].entry.result_for(key)
     }
 
     /// Store a result, over whatever was there.
@@ -105,19 +130,24 @@ impl OpCache {
         {
             self.status[slot] = hash as u32 | 1;
         }
-        self.entries[slot] = Entry::new(key, result);
+        self.entries[slot] = Slot::new(Entry::new(key, result));
+    }
+
+    /// The entries, to be shared by several threads.
+    pub fn entries_mut(&mut self) -> &mut Region<Slot> {
+        &mut self.entries
     }
 
     /// Forget everything.
     pub fn clear(&mut self) {
-        self.entries.fill(Entry::zeroed());
+        self.entries.fill(Slot::zeroed());
     }
 
     /// Keep only entries all of whose nodes (operands and result) satisfy `alive`.
     pub fn retain(&mut self, mut alive: impl FnMut(Ref) -> bool) {
-        for entry in self.entries.iter_mut().filter(|entry| !entry.is_empty()) {
-            if !(alive(entry.result) && entry.key().nodes().all(&mut alive)) {
-                *entry = Entry::zeroed();
+        for slot in self.entries.iter_mut().filter(|slot| !slot.entry.is_empty()) {
+            if !slot.entry.lives(&mut alive) {
+                *slot = Slot::zeroed();
             }
         }
     }
@@ -143,11 +173,11 @@ impl OpCache {
     }
 
     fn rehome(&mut self, slot: usize, len: usize) {
-        let entry = std::mem::replace(&mut self.entries[slot], Entry::zeroed());
+        let Slot { entry, .. } = std::mem::replace(&mut self.entries[slot], Slot::zeroed());
         if !entry.is_empty() && len > 0 {
             let hash = entry.key().hash();
             let target = cache_slot(hash, len);
-            self.entries[target] = entry;
+            self.entries[target] = Slot::new(entry);
             #[cfg(feature = "split-cache")]
             {
                 self.status[target] = hash as u32 | 1;

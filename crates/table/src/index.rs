@@ -1,15 +1,12 @@
 //! The unique index: from a node's hash to its position, open addressing over whole cache lines.
 //!
-//! A line holds [`LINE`] words. A probe starts at a slot of its home line that the hash picks, wraps around inside the
-//! line, then goes to the next line. Nothing is ever deleted: a collection rebuilds the index from the surviving nodes,
-//! so an empty slot always ends a probe.
+//! [`probing`] tells the order in which slots are visited. Nothing is ever deleted: a collection rebuilds the index from
+//! the surviving nodes, so an empty slot always ends a probe.
 
-use crate::layout::{IndexWord, Node, scale};
+use crate::layout::{IndexWord, Node};
 use crate::memory::{MapError, Region};
+use crate::probing::{self, LINE};
 use crate::tuning;
-
-/// Words in one probed cache line.
-const LINE: usize = 64 / size_of::<IndexWord>();
 
 /// Slots per node in tenths: a full node store loads the index to two thirds.
 const SLOTS_PER_NODE_TENTHS: usize = 15;
@@ -17,7 +14,6 @@ const SLOTS_PER_NODE_TENTHS: usize = 15;
 /// The index over one node store.
 pub struct UniqueIndex {
     words: Region<IndexWord>,
-    lines: usize,
 }
 
 /// Outcome of a probe.
@@ -41,7 +37,7 @@ impl UniqueIndex {
 
     /// Address space for up to `nodes` nodes.
     pub fn reserve(nodes: usize) -> Result<UniqueIndex, MapError> {
-        Ok(UniqueIndex { words: Region::reserve(Self::words_for(nodes))?, lines: 0 })
+        Ok(UniqueIndex { words: Region::reserve(Self::words_for(nodes))? })
     }
 
     /// Forget all nodes and make room for `nodes` of them.
@@ -49,38 +45,31 @@ impl UniqueIndex {
         let words = Self::words_for(nodes);
         self.words.fill(IndexWord::EMPTY);
         self.words.resize(words);
-        self.lines = words / LINE;
     }
 
-    #[inline]
-    fn home(&self, hash: u64) -> (usize, usize) {
-        (scale(hash, self.lines) * LINE, hash as usize % LINE)
+    /// The words, to be shared by several threads.
+    pub fn words_mut(&mut self) -> &mut Region<IndexWord> {
+        &mut self.words
     }
 
     /// Fetch the line that a probe for `hash` reads first.
     #[inline]
     pub fn prefetch(&self, hash: u64) {
-        self.words.prefetch(self.home(hash).0);
+        self.words.prefetch(probing::home(hash, self.words.len()));
     }
 
     /// Find the node with `hash` for which `same` holds at its position.
     #[inline]
     pub fn probe(&self, hash: u64, mut same: impl FnMut(u32) -> bool) -> Probe {
-        let (mut line, start) = self.home(hash);
-        loop {
-            let words: &[IndexWord; LINE] = self.words[line..line + LINE].try_into().expect("a whole line");
-            for step in 0..LINE {
-                let slot = (start + step) % LINE;
-                let word = words[slot];
-                if word == IndexWord::EMPTY {
-                    return Probe::Vacant(line + slot);
-                }
-                if (!tuning::INDEX_TAGS || word.tag_matches(hash)) && same(word.position()) {
-                    return Probe::Found(word.position());
-                }
+        let words: &[IndexWord] = &self.words;
+        probing::walk(hash, words.len(), |slot| {
+            let word = words[slot];
+            if word == IndexWord::EMPTY {
+                return Some(Probe::Vacant(slot));
             }
-            line = if line + LINE == self.words.len() { 0 } else { line + LINE };
-        }
+            let found = (!tuning::INDEX_TAGS || word.tag_matches(hash)) && same(word.position());
+            found.then(|| Probe::Found(word.position()))
+        })
     }
 
     /// Put a node into the slot that [`UniqueIndex::probe`] found vacant.

@@ -22,21 +22,27 @@ pub mod layout;
 pub mod memory;
 pub mod tuning;
 
+mod allocation;
 mod attention;
 mod bitmap;
+mod books;
 mod budget;
 mod cache;
 mod index;
+mod probing;
 mod roots;
+mod shared;
 mod sizing;
 mod solo;
 mod stats;
+mod wide;
 
 pub use attention::{Attention, Interrupt};
 pub use bitmap::{Bitmap, Ranks};
 pub use budget::{Budget, Lease, OverBudget};
 pub use layout::{Key, Node, OpTag, Ref};
 pub use roots::HandleSlots;
+pub use shared::{Blocked, Shared, TableWorker};
 pub use sizing::{Sizes, Sizing};
 pub use solo::{Options, SetupError, Solo};
 pub use stats::{Counters, Snapshot};

@@ -66,37 +66,76 @@ impl<T: Pod> Region<T> {
     }
 
     fn zero_tail(&mut self, from: usize, to: usize) {
-        let start = from * size_of::<T>();
-        let end = to * size_of::<T>();
-        let first_page = start.next_multiple_of(HUGE_PAGE).min(end);
-        // SAFETY: `start..first_page` lies inside the mapping (R2: `to` was a length) and `&mut self` excludes other users.
-        unsafe { self.base.cast::<u8>().add(start).write_bytes(0, first_page - start) };
-        if first_page < end {
-            // SAFETY: a page-aligned range inside our private mapping (R1, R2): after DONTNEED it reads as zero (R3).
-            let dropped = unsafe {
-                let tail = self.base.cast::<u8>().add(first_page);
-                madvise(tail.as_ptr().cast(), (end - first_page).next_multiple_of(HUGE_PAGE), Advice::LinuxDontNeed)
-            };
-            if dropped.is_err() {
-                // SAFETY: as for the first part.
-                unsafe { self.base.cast::<u8>().add(first_page).write_bytes(0, end - first_page) };
-            }
-        }
+        // SAFETY: `to` was a length, so the range lies inside the mapping (R1, R2), and `&mut self` excludes other users.
+        unsafe { zero(self.base, from, to) };
+    }
+
+    /// The same memory as atomics that several threads may use, over the whole capacity; the length stays as it is.
+    pub fn share<A: Twin<Of = T>>(&mut self) -> SharedRegion<'_, A> {
+        SharedRegion::new(self)
     }
 
     /// Ask the processor to fetch the line of element `at`; out of range is harmless.
     #[inline]
     pub fn prefetch(&self, at: usize) {
-        if tuning::PREFETCH {
-            #[cfg(target_arch = "x86_64")]
-            {
-                use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-                // SAFETY: prefetching is a hint that never faults; the address is computed without being dereferenced.
-                unsafe { _mm_prefetch::<_MM_HINT_T0>(self.base.as_ptr().wrapping_add(at).cast()) };
-            }
-            #[cfg(not(target_arch = "x86_64"))]
-            let _ = at;
-        }
+        prefetch(self.base.as_ptr().wrapping_add(at));
+    }
+}
+
+/// An atomic type for memory that holds values of another one.
+///
+/// # Safety
+/// Size and alignment of both types are the same, and every bit pattern is valid for either.
+pub unsafe trait Twin: Sync {
+    /// The type whose memory it is.
+    type Of: Pod;
+}
+
+/// A [`Region`] borrowed as an array of atomics. Reading beyond the region's length gives zeros.
+pub struct SharedRegion<'a, A: Twin> {
+    region: &'a mut Region<A::Of>,
+    items: *const A,
+}
+
+// SAFETY: all access to the elements goes through `A`, which is Sync; `region` itself is only asked for
+// its address and capacity, which do not change, unless by `&mut self`.
+unsafe impl<A: Twin> Sync for SharedRegion<'_, A> {}
+
+impl<'a, A: Twin> SharedRegion<'a, A> {
+    fn new(region: &'a mut Region<A::Of>) -> SharedRegion<'a, A> {
+        const { assert!(size_of::<A>() == size_of::<A::Of>() && align_of::<A>() == align_of::<A::Of>()) };
+        let items = region.base.as_ptr().cast_const().cast::<A>();
+        SharedRegion { region, items }
+    }
+
+    /// All elements up to the capacity.
+    #[inline]
+    pub fn items(&self) -> &[A] {
+        // SAFETY: R1 to R3: the mapping has room for `capacity` elements, all bit patterns are valid for both types
+        // (`Twin`), and the exclusive borrow of the region leaves atomics as the only way to this memory.
+        unsafe { std::slice::from_raw_parts(self.items, self.region.capacity()) }
+    }
+
+    /// Ask the processor to fetch the line of element `at`; out of range is harmless.
+    #[inline]
+    pub fn prefetch(&self, at: usize) {
+        prefetch(self.items.wrapping_add(at));
+    }
+
+    /// Set the region's length; elements beyond it must be zero.
+    pub fn set_len(&mut self, len: usize) {
+        assert!(len <= self.region.capacity());
+        self.region.len = len;
+    }
+
+    /// Set elements `from..to` to zero and give whole pages among them back.
+    ///
+    /// # Safety
+    /// Nobody else may use these elements meanwhile.
+    pub unsafe fn give_back(&self, from: usize, to: usize) {
+        assert!(from <= to && to <= self.region.capacity());
+        // SAFETY: inside the mapping; the rest is the caller's promise.
+        unsafe { zero(self.region.base, from, to) };
     }
 }
 
@@ -127,6 +166,44 @@ impl<T> Drop for Region<T> {
 
 // SAFETY: a region owns its memory like a Vec does (R1), so it may move to another thread with its elements.
 unsafe impl<T: Send> Send for Region<T> {}
+
+/// Set elements `from..to` to zero, and give the memory of whole pages among them back.
+///
+/// # Safety
+/// The range must lie inside a mapping that [`Region::reserve`] made at `base`, and nobody else may use it meanwhile.
+unsafe fn zero<T>(base: NonNull<T>, from: usize, to: usize) {
+    let start = from * size_of::<T>();
+    let end = to * size_of::<T>();
+    let first_page = start.next_multiple_of(HUGE_PAGE).min(end);
+    // SAFETY: inside the mapping, and in use by nobody else, as the caller promises.
+    unsafe { base.cast::<u8>().add(start).write_bytes(0, first_page - start) };
+    if first_page < end {
+        // SAFETY: a page-aligned range inside a private anonymous mapping: after DONTNEED it reads as zero (R3).
+        let dropped = unsafe {
+            let tail = base.cast::<u8>().add(first_page);
+            madvise(tail.as_ptr().cast(), (end - first_page).next_multiple_of(HUGE_PAGE), Advice::LinuxDontNeed)
+        };
+        if dropped.is_err() {
+            // SAFETY: as for the first part.
+            unsafe { base.cast::<u8>().add(first_page).write_bytes(0, end - first_page) };
+        }
+    }
+}
+
+/// Ask the processor to fetch a line; any address is harmless.
+#[inline]
+pub(crate) fn prefetch<T>(at: *const T) {
+    if tuning::PREFETCH {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: prefetching is a hint that never faults; the address is not dereferenced.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = at;
+    }
+}
 
 /// The kernel would not reserve the address space.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]

@@ -1,11 +1,13 @@
 //! The table of a single thread: no compare-and-swap, no locks, nothing atomic but the attention word.
 
+use crate::allocation::Allocation;
 use crate::attention::{Attention, Interrupt};
 use crate::bitmap::{Bitmap, Ranks};
-use crate::budget::{Budget, Lease};
-use crate::cache::OpCache;
+use crate::books::Books;
+use crate::budget::Budget;
+use crate::cache::{OpCache, Slot};
 use crate::index::{Probe, UniqueIndex};
-use crate::layout::{Key, MAX_NODES, Node, Ref};
+use crate::layout::{IndexWord, Key, MAX_NODES, Node, Ref};
 use crate::memory::{MapError, Region};
 use crate::roots::HandleSlots;
 use crate::sizing::{Sizes, Sizing};
@@ -24,13 +26,28 @@ pub struct Options {
     pub lanes: usize,
     /// Expansions that an operation does before it goes on in lanes.
     pub lane_threshold: u64,
+    /// Workers that large operations run on, the calling thread included.
+    pub workers: usize,
+    /// Expansions that an operation does before it goes on with all workers.
+    pub worker_threshold: u64,
+    /// Use the shared table for large operations even with one worker, to see what it costs.
+    pub always_shared: bool,
     /// Use lanes for every operation beyond the threshold, instead of where they prove faster.
     pub lanes_always: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { sizing: Sizing::default(), stress: None, lanes: 8, lane_threshold: 5000, lanes_always: false }
+        Options {
+            sizing: Sizing::default(),
+            stress: None,
+            lanes: 8,
+            lane_threshold: 5000,
+            workers: 1,
+            worker_threshold: 2000,
+            always_shared: false,
+            lanes_always: false,
+        }
     }
 }
 
@@ -38,8 +55,8 @@ impl Default for Options {
 ///
 /// Invariants (cited by number elsewhere):
 /// - T1: granule 0 is the terminal and is never collected;
-/// - T2: a granule is *in use* when it is marked in `live` or lies in the part of the store that allocation has passed
-///   since the last collection; granules in use hold canonical nodes and are in the index exactly once;
+/// - T2: a granule is *in use* when it is marked in `live` or an allocation has handed it out since the last collection;
+///   granules in use hold canonical nodes and are in the index exactly once;
 /// - T3: children of a node in use are in use;
 /// - T4: between collections a node in use never changes, so references and cache entries stay true;
 /// - T5: every reference that survives a collection was reachable from a handle slot, a shadow stack, or the arguments
@@ -49,12 +66,7 @@ pub struct Solo {
     index: UniqueIndex,
     cache: OpCache,
     live: Bitmap,
-    /// Free granules of the bitmap word that allocation is at, one bit each.
-    free_bits: u64,
-    /// Next bitmap word that allocation will look at.
-    next_word: usize,
-    live_at_collection: u64,
-    created_at_collection: u64,
+    books: Books,
     handles: HandleSlots,
     /// Shadow stacks: one for plain operations, then one per lane.
     shadows: Vec<Vec<Ref>>,
@@ -62,17 +74,23 @@ pub struct Solo {
     fuel: u64,
     /// Expansions it may do after those before it stops with `OutOfFuel`.
     reserve: u64,
+    /// A full table ends the operation with `OutOfFuel`: the collection is left to the way it is run next.
+    defers_collection: bool,
     mark_stack: Vec<u32>,
-    sizes: Sizes,
-    options: Options,
     next_stress: u64,
-    /// Number of look-ups at which the size of the cache is considered again.
-    next_cache_check: u64,
-    misses_at_check: u64,
-    counters: Counters,
     attention: Attention,
-    lease: Lease,
-    budget: Budget,
+}
+
+/// The table, taken apart for a parallel operation.
+pub(crate) struct Parts<'a> {
+    pub nodes: &'a mut Region<Node>,
+    pub index: &'a mut Region<IndexWord>,
+    pub cache: &'a mut Region<Slot>,
+    pub live: &'a mut Region<u64>,
+    pub books: &'a mut Books,
+    /// All functions that are protected.
+    pub roots: Vec<Ref>,
+    pub attention: Attention,
 }
 
 /// An operation looks at the attention word at least this often: every few milliseconds.
@@ -107,30 +125,33 @@ impl Solo {
             index: UniqueIndex::reserve(most)?,
             cache: OpCache::reserve(most_entries)?,
             live: Bitmap::reserve(most)?,
-            free_bits: 0,
-            next_word: 0,
-            live_at_collection: 0,
-            created_at_collection: 0,
+            books: Books {
+                sizes,
+                lease,
+                budget: budget.clone(),
+                options,
+                counters: Counters::default(),
+                live_at_collection: 0,
+                created_at_collection: 0,
+                misses_at_check: 0,
+                next_cache_check: sizes.cache_entries as u64,
+                allocation: Allocation::default(),
+                other_allocations: Vec::new(),
+                next_word: 0,
+            },
             handles: HandleSlots::default(),
             shadows: vec![Vec::new(); options.lanes + 1],
             fuel: u64::MAX,
             reserve: 0,
+            defers_collection: false,
             mark_stack: Vec::new(),
-            sizes,
-            options,
             next_stress: options.stress.unwrap_or(u64::MAX),
-            next_cache_check: sizes.cache_entries as u64,
-            misses_at_check: 0,
-            counters: Counters::default(),
             attention,
-            lease,
-            budget: budget.clone(),
         };
         table.apply_sizes(sizes);
         table.live.insert(0);
         table.nodes[0] = Node::TERMINAL;
         table.index.reset(sizes.nodes);
-        table.update_sizes_in_counters();
         Ok(table)
     }
 
@@ -191,15 +212,14 @@ impl Solo {
         if self.attention.is_set() {
             self.attend()?;
         }
-        if self.free_bits == 0 || self.counters.created >= self.next_stress {
+        if !self.books.allocation.has_room() || self.books.counters.created >= self.next_stress {
             slot = self.find_room(hash, &node)?;
         }
-        let bit = self.free_bits.trailing_zeros();
-        self.free_bits &= self.free_bits - 1;
-        let position = (self.next_word as u32 - 1) * u64::BITS + bit;
+        let position = self.books.allocation.next();
+        self.books.allocation.advance();
         self.nodes[position as usize] = node;
         self.index.occupy(slot, hash, position);
-        self.counters.created += 1;
+        self.books.counters.created += 1;
         Ok(position)
     }
 
@@ -207,9 +227,9 @@ impl Solo {
     #[inline]
     pub fn cache_get(&mut self, hash: u64, key: Key) -> Option<Ref> {
         let found = self.cache.get(hash, key);
-        self.counters.lookups += 1;
-        self.counters.hits += u64::from(found.is_some());
-        if self.counters.lookups >= self.next_cache_check {
+        self.books.counters.lookups += 1;
+        self.books.counters.hits += u64::from(found.is_some());
+        if self.books.counters.lookups >= self.books.next_cache_check {
             self.consider_cache();
         }
         found
@@ -271,6 +291,11 @@ impl Solo {
         self.reserve = expansions - self.fuel;
     }
 
+    /// Leave collections to whoever runs the operation again after [`Interrupt::OutOfFuel`].
+    pub fn defer_collections(&mut self, defer: bool) {
+        self.defers_collection = defer;
+    }
+
     /// Account for one expansion. Operations that make no nodes notice the attention word here.
     #[inline]
     pub fn burn(&mut self) -> Result<(), Interrupt> {
@@ -305,11 +330,14 @@ impl Solo {
         self.attention.attend(&counters)
     }
 
-    /// Make `free_bits` non-empty: by walking on, else by collecting and growing. Returns the index slot for `node`.
+    /// Have room for a node: by walking on, else by collecting and growing. Returns the index slot for `node`.
     #[cold]
     fn find_room(&mut self, hash: u64, node: &Node) -> Result<usize, Interrupt> {
-        let stressed = self.counters.created >= self.next_stress;
+        let stressed = self.books.counters.created >= self.next_stress;
         if stressed || !self.advance() {
+            if self.defers_collection {
+                return Err(Interrupt::OutOfFuel);
+            }
             self.collect_for([node.low, node.high])?;
         }
         match self.index.probe(hash, |_| false) {
@@ -320,18 +348,20 @@ impl Solo {
 
     /// Go to the next bitmap word with a free granule.
     fn advance(&mut self) -> bool {
-        let words = self.sizes.nodes / u64::BITS as usize;
-        while self.free_bits == 0 && self.next_word < words {
-            self.free_bits = !self.live.word(self.next_word);
-            self.next_word += 1;
-        }
-        self.free_bits != 0
+        let words = self.books.sizes.nodes / u64::BITS as usize;
+        let (live, next_word) = (&self.live, &mut self.books.next_word);
+        let claim = || {
+            let word = *next_word;
+            *next_word += usize::from(word < words);
+            (word < words).then_some(word..word + 1)
+        };
+        self.books.allocation.find_room(|word| live.word(word), claim)
     }
 
     /// Collect, then resize as the policy says; an error when that leaves too little room to go on.
     fn collect_for(&mut self, extra: [Ref; 2]) -> Result<(), Interrupt> {
         let live = self.collect_with(&extra, true);
-        if self.advance() && self.options.sizing.has_room(live, self.sizes.nodes) {
+        if self.advance() && self.books.options.sizing.has_room(live, self.books.sizes.nodes) {
             Ok(())
         } else {
             Err(Interrupt::TableFull)
@@ -348,22 +378,18 @@ impl Solo {
     fn collect_with(&mut self, extra: &[Ref], may_grow: bool) -> usize {
         let start = Instant::now();
         let live = self.mark(extra);
-        if self.options.stress.is_some() {
+        if self.books.options.stress.is_some() {
             self.poison_dead();
         }
         self.retain_cache();
-        let sizes = if may_grow { self.grown(live) } else { self.sizes };
+        let sizes = if may_grow { self.books.sizes_after_collection(live) } else { self.books.sizes };
         self.apply_sizes(sizes);
         self.rebuild_index();
-        (self.free_bits, self.next_word) = (0, 0);
-        self.live_at_collection = live as u64;
-        self.created_at_collection = self.counters.created;
-        self.next_stress = self.options.stress.map_or(u64::MAX, |every| self.counters.created + every);
-        self.counters.collections += 1;
-        self.counters.collection_micros += start.elapsed().as_micros() as u64;
-        self.update_sizes_in_counters();
-        let counters = self.counters();
-        self.attention.publish(&counters);
+        self.books.note_collection(live);
+        self.next_stress = self.books.options.stress.map_or(u64::MAX, |every| self.books.counters.created + every);
+        self.books.counters.collections += 1;
+        self.books.counters.collection_micros += start.elapsed().as_micros() as u64;
+        self.attention.publish(&self.counters());
         live
     }
 
@@ -380,7 +406,7 @@ impl Solo {
     }
 
     fn poison_dead(&mut self) {
-        for position in 0..self.sizes.nodes as u32 {
+        for position in 0..self.books.sizes.nodes as u32 {
             if !self.live.get(position) {
                 self.nodes[position as usize] = Node::POISON;
             }
@@ -396,30 +422,13 @@ impl Solo {
         }
     }
 
-    /// The sizes to go on with, their bytes leased.
-    fn grown(&mut self, live: usize) -> Sizes {
-        let made = self.counters.created - self.created_at_collection;
-        let available = self.budget.available() + self.lease.bytes();
-        let wanted = self.options.sizing.next(self.sizes, live, made as usize, available);
-        match self.lease.resize(wanted.bytes()) {
-            Ok(()) => wanted,
-            Err(_) => self.sizes,
-        }
-    }
-
-    /// Grow the cache when far more was missed than it can hold, though the nodes themselves have room.
+    /// Grow the cache when far more was missed than it can hold.
     #[cold]
     fn consider_cache(&mut self) {
-        let misses = self.counters.lookups - self.counters.hits;
-        let missed = (misses - self.misses_at_check) as usize;
-        let available = self.budget.available() + self.lease.bytes();
-        let wanted = self.options.sizing.after_misses(self.sizes, missed, available);
-        if wanted != self.sizes && self.lease.resize(wanted.bytes()).is_ok() {
+        let wanted = self.books.sizes_after_misses();
+        if wanted != self.books.sizes {
             self.apply_sizes(wanted);
-            self.update_sizes_in_counters();
         }
-        self.misses_at_check = misses;
-        self.next_cache_check = self.counters.lookups + 2 * self.sizes.cache_entries as u64;
     }
 
     fn apply_sizes(&mut self, sizes: Sizes) {
@@ -428,13 +437,13 @@ impl Solo {
         if self.cache.len() != sizes.cache_entries {
             self.cache.resize(sizes.cache_entries);
         }
-        self.sizes = sizes;
+        self.books.set_sizes(sizes);
     }
 
     fn rebuild_index(&mut self) {
         /// Far enough ahead for the line to arrive, near enough for it to stay.
         const AHEAD: usize = 8;
-        self.index.reset(self.sizes.nodes);
+        self.index.reset(self.books.sizes.nodes);
         let mut positions = self.live.iter().skip(1);
         let mut window = std::collections::VecDeque::with_capacity(AHEAD);
         loop {
@@ -476,40 +485,45 @@ impl Solo {
         });
         self.shrink_to(live);
         self.rebuild_index();
-        (self.free_bits, self.next_word) = (0, 0);
+        self.books.note_collection(live);
         self.advance();
-        self.live_at_collection = live as u64;
-        self.created_at_collection = self.counters.created;
-        self.counters.compactions += 1;
-        self.update_sizes_in_counters();
+        self.books.counters.compactions += 1;
     }
 
     fn shrink_to(&mut self, live: usize) {
-        let sizes = self.options.sizing.after_compaction(self.sizes, live);
-        self.lease.resize(sizes.bytes()).expect("shrinking needs nothing");
+        let sizes = self.books.options.sizing.after_compaction(self.books.sizes, live);
+        self.books.lease.resize(sizes.bytes()).expect("shrinking needs nothing");
         self.apply_sizes(sizes);
     }
 
     /// Give back all but a token part of the operation cache, so that others can use the memory for a while.
     pub fn shrink_cache(&mut self) {
-        let sizes = Sizes { cache_entries: self.sizes.cache_entries.min(Sizing::LEAST_CACHE), ..self.sizes };
-        self.lease.resize(sizes.bytes()).expect("shrinking needs nothing");
+        let sizes =
+            Sizes { cache_entries: self.books.sizes.cache_entries.min(Sizing::LEAST_CACHE), ..self.books.sizes };
+        self.books.lease.resize(sizes.bytes()).expect("shrinking needs nothing");
         self.apply_sizes(sizes);
-        self.update_sizes_in_counters();
+    }
+
+    /// What a parallel operation borrows.
+    pub(crate) fn parts(&mut self) -> Parts<'_> {
+        let kept = self.shadows.iter().flatten().copied();
+        let roots = self.handles.iter().chain(kept).filter(|root| !root.is_terminal()).collect();
+        Parts {
+            nodes: &mut self.nodes,
+            index: self.index.words_mut(),
+            cache: self.cache.entries_mut(),
+            live: self.live.words_mut(),
+            books: &mut self.books,
+            roots,
+            attention: self.attention.clone(),
+        }
     }
 
     // ---- looking ------------------------------------------------------------------------------------------------
 
     /// Present counters.
     pub fn counters(&self) -> Counters {
-        let since = self.counters.created - self.created_at_collection;
-        Counters { nodes: self.live_at_collection + since, ..self.counters }
-    }
-
-    fn update_sizes_in_counters(&mut self) {
-        self.counters.capacity = self.sizes.nodes as u64;
-        self.counters.cache_entries = self.sizes.cache_entries as u64;
-        self.counters.bytes = self.sizes.bytes() as u64;
+        self.books.present()
     }
 
     /// The attention word.
@@ -519,13 +533,13 @@ impl Solo {
 
     /// The budget these tables live in.
     pub fn budget(&self) -> &Budget {
-        &self.budget
+        &self.books.budget
     }
 
     /// Positions of all nodes below the given roots, marked in a fresh bitmap, and their number without the terminal.
     pub fn reachable(&self, roots: &[Ref]) -> Result<(Bitmap, usize), MapError> {
-        let mut bitmap = Bitmap::reserve(self.sizes.nodes)?;
-        bitmap.resize(self.sizes.nodes);
+        let mut bitmap = Bitmap::reserve(self.books.sizes.nodes)?;
+        bitmap.resize(self.books.sizes.nodes);
         bitmap.insert(0);
         let mut stack = Vec::new();
         let count = roots.iter().map(|&root| mark_from(&self.nodes, &mut bitmap, &mut stack, root)).sum();

@@ -5,6 +5,7 @@
 //! reverse order of spawning, so one number, `taken`, tells the two kinds apart. Everything happens in one thread and
 //! control changes hands only in [`Lane::pause`] and [`Lane::sync`]: no atomics, no locks.
 
+use crate::synced::Synced;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::{Cell, RefCell};
@@ -14,14 +15,6 @@ use std::io;
 pub struct Lanes {
     stacks: Vec<DefaultStack>,
     stack_bytes: usize,
-}
-
-/// What became of a spawned task.
-pub enum Synced<T, R> {
-    /// Nobody took it: here it is, run it yourself.
-    Task(T),
-    /// Another lane ran it, with this result.
-    Result(R),
 }
 
 /// What a running task sees of its lane.

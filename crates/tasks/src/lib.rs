@@ -1,30 +1,56 @@
-//! Fork and join of plain-data tasks.
+//! Fork and join of plain-data tasks, in threads and in lanes.
 //!
-//! [`Lanes`] runs one computation as several cooperating lanes in one thread. A lane that would wait for memory pauses
-//! after asking for it, and another lane goes on meanwhile: independent misses overlap, which is worth more than fewer
-//! instructions where every step is a look-up in a large table. Work spreads by stealing, oldest task first.
+//! A [`Pool`] runs a computation on several threads. A worker offers tasks to the others ([`Worker::spawn`]) and takes
+//! them back when it needs their results ([`Worker::sync`]); idle workers steal the oldest. Tasks are plain words and
+//! results one word, so nothing in a task points into the memory of the thread that made it.
 //!
 //! ```
-//! use tremula_tasks::{Lane, Lanes, Synced};
-//! fn fibonacci(lane: &Lane<'_, u64, u64>, n: u64) -> u64 {
-//!     if n < 2 {
-//!         return n;
-//!     }
-//!     lane.spawn(n - 2);
-//!     lane.pause();
-//!     let first = fibonacci(lane, n - 1);
-//!     first + match lane.sync() {
-//!         Synced::Task(n) => fibonacci(lane, n),
-//!         Synced::Result(second) => second,
+//! use tremula_tasks::{Deque, Pool, PoolOptions, Work, Worker};
+//! struct Fibonacci;
+//! impl Work for Fibonacci {
+//!     type Task = u64;
+//!     type Answer = u64;
+//!     type State = ();
+//!     fn state(&self, _: usize) {}
+//!     fn run<D: Deque>(&self, worker: &mut Worker<'_, Self, D>, n: u64) -> u64 {
+//!         if n < 2 {
+//!             return n;
+//!         }
+//!         worker.spawn(n - 2);
+//!         let first = self.run(worker, n - 1);
+//!         first + worker.join()
 //!     }
 //! }
-//! let mut lanes = Lanes::new(4, 256 << 10)?;
-//! assert_eq!(lanes.run(20, &fibonacci), 6765);
+//! let mut pool: Pool = Pool::new(PoolOptions { workers: 4, ..PoolOptions::default() })?;
+//! assert_eq!(pool.run(&Fibonacci, 20).unwrap(), 6765);
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! Not yet: workers in several threads or processes.
+//! How it works, one idea per file: `attention` (the one word that a worker polls, and sleeping), `cells` (how tasks and
+//! results change hands), `deque` (two kinds of deques), `worker` (running, waiting, stealing), `pool` (threads and runs),
+//! `victims` (whom to steal from). `src/README.md` walks through the protocol.
+//!
+//! [`Lanes`] runs one computation as several cooperating lanes in one thread. A lane that would wait for memory pauses
+//! after asking for it, and another lane goes on meanwhile.
 
+mod attention;
+mod cells;
+mod crew;
+mod deque;
 mod lanes;
+mod patience;
+mod plain;
+mod pool;
+mod statistics;
+mod sync;
+mod synced;
+mod victims;
+mod worker;
 
-pub use lanes::{Lane, Lanes, Synced};
+pub use deque::{Deque, Private, Split};
+pub use lanes::{Lane, Lanes};
+pub use plain::{Plain, WORDS, Word};
+pub use pool::{Panicked, Pool, PoolOptions, StealAmount};
+pub use statistics::{Histogram, Statistics};
+pub use synced::Synced;
+pub use worker::{Inbox, Work, Worker};

@@ -35,6 +35,16 @@ impl Operation for Compose {
     }
 
     #[inline]
+    fn words(self) -> [u32; 3] {
+        [self.f.bits(), self.g.bits(), self.level]
+    }
+
+    #[inline]
+    fn from_words([f, g, level]: [u32; 3]) -> Self {
+        Compose { f: Ref::from_bits(f), g: Ref::from_bits(g), level }
+    }
+
+    #[inline]
     fn prefetch<E: Exec>(self, exec: &E) {
         exec.prefetch_node(self.f);
     }

@@ -47,6 +47,16 @@ impl<const FORWARD: bool> Operation for Image<FORWARD> {
     }
 
     #[inline]
+    fn words(self) -> [u32; 3] {
+        [self.set.bits(), self.relation, 0]
+    }
+
+    #[inline]
+    fn from_words([set, relation, _]: [u32; 3]) -> Self {
+        Image { set: Ref::from_bits(set), relation }
+    }
+
+    #[inline]
     fn prefetch<E: Exec>(self, exec: &E) {
         exec.prefetch_node(self.set);
     }
@@ -113,6 +123,16 @@ impl Operation for ImageOfAll {
     }
 
     #[inline]
+    fn words(self) -> [u32; 3] {
+        [self.set.bits(), self.bundle, 0]
+    }
+
+    #[inline]
+    fn from_words([set, bundle, _]: [u32; 3]) -> Self {
+        ImageOfAll { set: Ref::from_bits(set), bundle }
+    }
+
+    #[inline]
     fn prefetch<E: Exec>(self, exec: &E) {
         exec.prefetch_node(self.set);
     }
@@ -164,6 +184,16 @@ impl Operation for NewImages {
     #[inline]
     fn task(self) -> Task {
         Task::NewImages(self)
+    }
+
+    #[inline]
+    fn words(self) -> [u32; 3] {
+        [self.set.bits(), self.known.bits(), self.tree]
+    }
+
+    #[inline]
+    fn from_words([set, known, tree]: [u32; 3]) -> Self {
+        NewImages { set: Ref::from_bits(set), known: Ref::from_bits(known), tree }
     }
 
     #[inline]

@@ -64,6 +64,16 @@ impl Operation for Ite {
     }
 
     #[inline]
+    fn words(self) -> [u32; 3] {
+        [self.f.bits(), self.g.bits(), self.h.bits()]
+    }
+
+    #[inline]
+    fn from_words([f, g, h]: [u32; 3]) -> Self {
+        Ite { f: Ref::from_bits(f), g: Ref::from_bits(g), h: Ref::from_bits(h) }
+    }
+
+    #[inline]
     fn prefetch<E: Exec>(self, exec: &E) {
         exec.prefetch_node(self.f);
         exec.prefetch_node(self.g);

@@ -35,6 +35,16 @@ impl Operation for Permute {
     }
 
     #[inline]
+    fn words(self) -> [u32; 3] {
+        [self.f.bits(), self.permutation, 0]
+    }
+
+    #[inline]
+    fn from_words([f, permutation, _]: [u32; 3]) -> Self {
+        Permute { f: Ref::from_bits(f), permutation }
+    }
+
+    #[inline]
     fn prefetch<E: Exec>(self, exec: &E) {
         exec.prefetch_node(self.f);
     }

@@ -32,6 +32,16 @@ impl Operation for Exists {
     }
 
     #[inline]
+    fn words(self) -> [u32; 3] {
+        [self.f.bits(), self.set, 0]
+    }
+
+    #[inline]
+    fn from_words([f, set, _]: [u32; 3]) -> Self {
+        Exists { f: Ref::from_bits(f), set }
+    }
+
+    #[inline]
     fn prefetch<E: Exec>(self, exec: &E) {
         exec.prefetch_node(self.f);
     }
@@ -84,6 +94,16 @@ impl Operation for AndExists {
     #[inline]
     fn task(self) -> Task {
         Task::AndExists(self)
+    }
+
+    #[inline]
+    fn words(self) -> [u32; 3] {
+        [self.f.bits(), self.g.bits(), self.set]
+    }
+
+    #[inline]
+    fn from_words([f, g, set]: [u32; 3]) -> Self {
+        AndExists { f: Ref::from_bits(f), g: Ref::from_bits(g), set }
     }
 
     #[inline]

@@ -38,6 +38,16 @@ impl Operation for Restrict {
     }
 
     #[inline]
+    fn words(self) -> [u32; 3] {
+        [self.f.bits(), self.care.bits(), 0]
+    }
+
+    #[inline]
+    fn from_words([f, care, _]: [u32; 3]) -> Self {
+        Restrict { f: Ref::from_bits(f), care: Ref::from_bits(care) }
+    }
+
+    #[inline]
     fn prefetch<E: Exec>(self, exec: &E) {
         exec.prefetch_node(self.f);
         exec.prefetch_node(self.care);

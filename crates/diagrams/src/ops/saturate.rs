@@ -42,6 +42,16 @@ impl Operation for Saturate {
     }
 
     #[inline]
+    fn words(self) -> [u32; 3] {
+        [self.set.bits(), self.bundle, 0]
+    }
+
+    #[inline]
+    fn from_words([set, bundle, _]: [u32; 3]) -> Self {
+        Saturate { set: Ref::from_bits(set), bundle }
+    }
+
+    #[inline]
     fn prefetch<E: Exec>(self, exec: &E) {
         exec.prefetch_node(self.set);
     }

@@ -44,6 +44,16 @@ impl Operation for Xor {
     }
 
     #[inline]
+    fn words(self) -> [u32; 3] {
+        [self.f.bits(), self.g.bits(), 0]
+    }
+
+    #[inline]
+    fn from_words([f, g, _]: [u32; 3]) -> Self {
+        Xor { f: Ref::from_bits(f), g: Ref::from_bits(g) }
+    }
+
+    #[inline]
     fn prefetch<E: Exec>(self, exec: &E) {
         exec.prefetch_node(self.f);
         exec.prefetch_node(self.g);

@@ -1,0 +1,171 @@
+//! The execution of several threads: workers of a pool on one shared table, forking where an operation has two halves.
+//!
+//! What a worker needs is protected as for lanes: operands by whoever holds them, results in hand on the worker's shadow
+//! stack. A result that a thief has delivered is a root of the worker that spawned the task, from then on until it syncs.
+//! Wherever a worker waits it also comes to safepoints, so a collection never waits for one that waits.
+
+use crate::env::Env;
+use crate::exec::{Call, Exec, Operation, Outcome};
+use crate::task::{Answer, Task};
+use tremula_table::{Blocked, Interrupt, Key, Node, Ref, Shared, Solo, TableWorker};
+use tremula_tasks::{Deque, Pool, Synced, Work, Worker};
+
+/// Attention bit: a safepoint is due.
+const SAFEPOINT: u32 = 1;
+
+/// Run `task` on all workers of `pool`.
+pub fn run<D: Deque>(pool: &mut Pool<D>, table: &mut Solo, env: &Env, task: Task) -> Outcome {
+    let shared = table.share(pool.options().workers);
+    match pool.run(&Threads { shared: &shared, env }, task) {
+        Ok(answer) => answer.0,
+        // A fault of the program: the caller's thread goes on with it.
+        Err(panicked) => panicked.resume(),
+    }
+}
+
+/// Operations on a shared table.
+struct Threads<'s, 't> {
+    shared: &'s Shared<'t>,
+    env: &'s Env,
+}
+
+impl<'s, 't> Work for Threads<'s, 't> {
+    type Task = Task;
+    type Answer = Answer;
+    type State = TableWorker<'s, 't>;
+
+    fn state(&self, worker: usize) -> TableWorker<'s, 't> {
+        self.shared.worker(worker)
+    }
+
+    fn run<D: Deque>(&self, worker: &mut Worker<'_, Self, D>, task: Task) -> Answer {
+        let depth = worker.state.depth();
+        let outcome = task.run(worker, self.env);
+        worker.state.unwind(depth);
+        Answer(outcome)
+    }
+
+    fn attend<D: Deque>(&self, worker: &mut Worker<'_, Self, D>) {
+        // An interrupt will be met again by the operation itself.
+        let _ = take_part(worker, &[]);
+    }
+
+    fn leave(&self, _: usize, state: TableWorker<'s, 't>) {
+        state.leave();
+    }
+
+    fn abandon(&self) {
+        self.shared.abandon();
+    }
+}
+
+/// Come to the safepoint that is due; `needed` is protected, beside what is protected anyway.
+fn take_part<D: Deque>(worker: &mut Worker<'_, Threads<'_, '_>, D>, needed: &[Ref]) -> Result<(), Interrupt> {
+    let (state, inbox) = worker.state_and_inbox();
+    state.take_part(|roots| {
+        inbox.lower(SAFEPOINT);
+        roots.extend(needed);
+        inbox.arrived(|answer| roots.extend(answer.0.ok()));
+    })
+}
+
+impl<D: Deque> Exec for Worker<'_, Threads<'_, '_>, D> {
+    #[inline]
+    fn node(&self, f: Ref) -> Node {
+        self.state.node(f)
+    }
+    #[inline]
+    fn level(&self, f: Ref) -> u32 {
+        self.state.level(f)
+    }
+    #[inline]
+    fn make(&mut self, level: u32, low: Ref, high: Ref) -> Outcome {
+        loop {
+            match self.state.make(level, low, high) {
+                Ok(made) => return Ok(made),
+                Err(Blocked::Interrupt(interrupt)) => return Err(interrupt),
+                Err(Blocked::NoRoom) => collect(self, &[low, high])?,
+            }
+        }
+    }
+    #[inline]
+    fn cache_get(&mut self, hash: u64, key: Key) -> Option<Ref> {
+        self.state.cache_get(hash, key)
+    }
+    #[inline]
+    fn cache_put(&mut self, hash: u64, key: Key, result: Ref) {
+        self.state.cache_put(hash, key, result);
+    }
+    #[inline]
+    fn cache_prefetch(&self, hash: u64) {
+        self.state.cache_prefetch(hash);
+    }
+    #[inline]
+    fn prefetch_node(&self, f: Ref) {
+        self.state.prefetch_node(f);
+    }
+    #[inline]
+    fn keep(&mut self, f: Ref) {
+        self.state.keep(f);
+    }
+    #[inline]
+    fn release(&mut self, count: usize) {
+        self.state.release(count);
+    }
+    #[inline]
+    fn burn(&mut self) -> Result<(), Interrupt> {
+        if self.state.burn()? { enlarge_cache(self) } else { Ok(()) }
+    }
+
+    #[inline]
+    fn both<O: Operation>(&mut self, env: &Env, first: Call<O>, second: Call<O>) -> Result<(Ref, Ref), Interrupt> {
+        let Call::Todo { operation, negate, .. } = second else {
+            return self.solve(env, first).and_then(|a| Ok((a, self.solve(env, second)?)));
+        };
+        if let Call::Done(a) = first {
+            return Ok((a, self.solve(env, second)?));
+        }
+        self.announce(first);
+        self.announce(second);
+        self.spawn(operation.task());
+        let a = match self.solve(env, first) {
+            Ok(a) => a,
+            Err(interrupt) => {
+                // Whoever has taken the task writes its result into our slot: wait for it, whatever it is.
+                let _ = self.sync();
+                return Err(interrupt);
+            }
+        };
+        self.keep(a);
+        let b = match self.sync() {
+            Synced::Task(_) => self.solve(env, second)?,
+            Synced::Result(answer) => answer.0?.negate_if(negate),
+        };
+        self.release(1);
+        Ok((a, b))
+    }
+}
+
+/// Have garbage collected, by all workers together.
+#[cold]
+fn collect<D: Deque>(worker: &mut Worker<'_, Threads<'_, '_>, D>, roots: &[Ref]) -> Result<(), Interrupt> {
+    if worker.is_poisoned() {
+        return Err(Interrupt::Cancelled);
+    }
+    if worker.state.demand_collection() {
+        worker.raise_all(SAFEPOINT);
+    }
+    take_part(worker, roots)
+}
+
+/// Have the cache enlarged, by all workers together.
+#[cold]
+fn enlarge_cache<D: Deque>(worker: &mut Worker<'_, Threads<'_, '_>, D>) -> Result<(), Interrupt> {
+    if worker.is_poisoned() {
+        return Err(Interrupt::Cancelled);
+    }
+    if worker.state.demand_cache() {
+        worker.raise_all(SAFEPOINT);
+    }
+    take_part(worker, &[])
+}

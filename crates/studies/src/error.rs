@@ -1,0 +1,45 @@
+//! Why a study could not be made.
+
+use std::io;
+use thiserror::Error;
+
+/// Why a study could not be made.
+#[derive(Debug, Error)]
+pub enum StudyError {
+    /// Options that leave nothing to measure.
+    #[error("nothing to measure: {0}")]
+    NothingToMeasure(&'static str),
+
+    /// A program that does not exist.
+    #[error("no program is called {name:?}; there are {known}")]
+    UnknownProgram {
+        /// What was asked for.
+        name: String,
+        /// What one can ask for.
+        known: String,
+    },
+
+    /// A run gave an answer that is wrong.
+    #[error("{run}: the answer is {answer} instead of {expected}")]
+    WrongAnswer {
+        /// Program, version and number of workers.
+        run: String,
+        /// What came out.
+        answer: u64,
+        /// What should have.
+        expected: u64,
+    },
+
+    /// A task of a run panicked.
+    #[error("{run}: {panicked}")]
+    Panicked {
+        /// Program, version and number of workers.
+        run: String,
+        /// The panic.
+        panicked: tremula_tasks::Panicked,
+    },
+
+    /// Threads or their stacks could not be had.
+    #[error("cannot start threads: {0}")]
+    Threads(#[from] io::Error),
+}

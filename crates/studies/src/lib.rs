@@ -1,0 +1,32 @@
+//! Studies of the Tremula model checker: work stealing and the shared table, measured beside peers.
+//!
+//! A study takes options and returns a report, a plain value that displays as tables of text, serialises to JSON and
+//! draws itself as SVG pictures. Nothing here prints or writes files. [`tasks_study`] compares our work stealing with
+//! other libraries, which the feature `peers` brings in; [`plot`] draws.
+//!
+//! ```
+//! use tremula_studies::tasks_study::{TasksOptions, run};
+//! let programs = vec!["queens".to_owned()];
+//! let options = TasksOptions { quick: true, reps: 1, workers: vec![2], programs, ..TasksOptions::default() };
+//! let report = run(&options, &mut |_| ())?;
+//! assert_eq!(report.programs[0].answer, 724);
+//! # Ok::<(), tremula_studies::StudyError>(())
+//! ```
+//!
+//! Not yet: the shared table.
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod numbers;
+mod picture;
+pub mod plot;
+mod spread;
+mod stack;
+pub mod tasks_study;
+mod text;
+
+pub use error::StudyError;
+pub use picture::Picture;
+pub use spread::Spread;
+pub use text::TextTable;

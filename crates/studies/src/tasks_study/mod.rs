@@ -1,0 +1,160 @@
+//! Work stealing beside its peers: `tremula bench tasks`.
+//!
+//! Each program runs as a sequential twin, on our pool, on `rayon` and on `lace-ws`, with several numbers of workers.
+//! All versions of a program spawn the same tasks, every answer is checked, and the versions take turns, so that a
+//! change in the machine's speed hits them alike.
+//!
+//! ```no_run
+//! use tremula_studies::tasks_study::{TasksOptions, run};
+//! let options = TasksOptions { quick: true, ..TasksOptions::default() };
+//! let report = run(&options, &mut |line| eprintln!("{line}"))?;
+//! println!("{report}");
+//! for picture in report.pictures() {
+//!     std::fs::write(&picture.file_name, &picture.svg)?;
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod options;
+mod our_pool;
+mod programs;
+mod report;
+mod report_pictures;
+mod report_text;
+mod steals;
+mod versions;
+
+pub use options::TasksOptions;
+pub use report::{ProgramReport, TasksReport, VersionReport};
+pub use steals::Steals;
+pub use versions::Version;
+
+use crate::numbers;
+use crate::stack::on_large_stack;
+use crate::{Spread, StudyError};
+use programs::Entry;
+use std::thread::available_parallelism;
+use versions::{Failure, Measured, measure};
+
+/// Make the study; `progress` gets a line for each run.
+pub fn run(options: &TasksOptions, progress: &mut dyn FnMut(&str)) -> Result<TasksReport, StudyError> {
+    check(options)?;
+    let chosen = chosen_programs(options)?;
+    let programs = chosen.iter().map(|entry| study(entry, options, progress)).collect::<Result<_, _>>()?;
+    let processors = available_parallelism().map_or(1, usize::from);
+    Ok(TasksReport { processors, reps: options.reps, programs })
+}
+
+fn check(options: &TasksOptions) -> Result<(), StudyError> {
+    if options.reps == 0 || options.workers.is_empty() || options.workers.contains(&0) {
+        return Err(StudyError::NothingToMeasure("give at least one run and one worker"));
+    }
+    if options.versions.iter().any(|version| !Version::PARALLEL.contains(version)) {
+        return Err(StudyError::NothingToMeasure("this build does not have all the versions asked for"));
+    }
+    Ok(())
+}
+
+/// Names of all programs at the sizes that `quick` means.
+pub fn program_names(quick: bool) -> Vec<String> {
+    all_programs(quick).into_iter().map(|entry| entry.name).collect()
+}
+
+fn all_programs(quick: bool) -> Vec<Entry> {
+    if quick { programs::quick() } else { programs::full() }
+}
+
+fn chosen_programs(options: &TasksOptions) -> Result<Vec<Entry>, StudyError> {
+    let is_meant = |entry: &Entry, name: &str| entry.name == name || entry.name.split('(').next() == Some(name);
+    let all = all_programs(options.quick);
+    let unknown = options.programs.iter().find(|name| !all.iter().any(|entry| is_meant(entry, name)));
+    if let Some(name) = unknown {
+        let known = program_names(options.quick).join(", ");
+        return Err(StudyError::UnknownProgram { name: name.clone(), known });
+    }
+    let is_chosen =
+        |entry: &Entry| options.programs.is_empty() || options.programs.iter().any(|name| is_meant(entry, name));
+    Ok(all.into_iter().filter(is_chosen).collect())
+}
+
+/// Runs of one version with one number of workers.
+struct Runs {
+    version: Version,
+    workers: usize,
+    seconds: Vec<f64>,
+    steals: Option<Steals>,
+}
+
+fn study(entry: &Entry, options: &TasksOptions, progress: &mut dyn FnMut(&str)) -> Result<ProgramReport, StudyError> {
+    let mut all = vec![Runs::new(Version::Sequential, 1)];
+    for &workers in &options.workers {
+        all.extend(options.versions.iter().map(|&version| Runs::new(version, workers)));
+    }
+    let mut expected = entry.expected;
+    for _ in 0..options.reps {
+        for runs in &mut all {
+            let answer = runs.once_more(entry, options, progress)?;
+            let expected = *expected.get_or_insert(answer);
+            if answer != expected {
+                return Err(StudyError::WrongAnswer { run: runs.name(entry), answer, expected });
+            }
+        }
+    }
+    let tasks = on_large_stack(options.stack_bytes, || entry.program.tasks())?;
+    Ok(summary(entry, expected.expect("there was a run"), tasks, all))
+}
+
+impl Runs {
+    fn new(version: Version, workers: usize) -> Runs {
+        Runs { version, workers, seconds: Vec::new(), steals: None }
+    }
+
+    fn name(&self, entry: &Entry) -> String {
+        match self.version {
+            Version::Sequential => format!("{}, sequential", entry.name),
+            version => format!("{}, {version}, workers {}", entry.name, self.workers),
+        }
+    }
+
+    /// Measure once more; returns the answer.
+    fn once_more(
+        &mut self,
+        entry: &Entry,
+        options: &TasksOptions,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<u64, StudyError> {
+        let Measured { seconds, answer, statistics } =
+            measure(&*entry.program, self.version, self.workers, options.stack_bytes).map_err(
+                |failure| match failure {
+                    Failure::Threads(error) => StudyError::Threads(error),
+                    Failure::Panicked(panicked) => StudyError::Panicked { run: self.name(entry), panicked },
+                },
+            )?;
+        self.seconds.push(seconds);
+        if let Some((before, after)) = statistics {
+            self.steals.get_or_insert_default().add(&before, &after);
+        }
+        progress(&format!("{}: {} s", self.name(entry), numbers::significant(seconds)));
+        Ok(answer)
+    }
+
+    fn summary(self, sequential: &Spread) -> VersionReport {
+        let seconds = Spread::of(self.seconds).expect("there was a run");
+        let quantile = |q| self.steals.as_ref().and_then(|steals| steals.latency_quantile_ns(q));
+        VersionReport {
+            version: self.version,
+            workers: self.workers,
+            speed_up: sequential.median / seconds.median,
+            seconds,
+            steal_median_ns: quantile(0.5),
+            steal_p99_ns: quantile(0.99),
+            steals: self.steals,
+        }
+    }
+}
+
+fn summary(entry: &Entry, answer: u64, tasks: u64, mut all: Vec<Runs>) -> ProgramReport {
+    let sequential_seconds = Spread::of(all.remove(0).seconds).expect("there was a run");
+    let parallel = all.into_iter().map(|runs| runs.summary(&sequential_seconds)).collect();
+    ProgramReport { name: entry.name.clone(), answer, tasks, sequential_seconds, parallel }
+}

@@ -1,0 +1,198 @@
+//! The product of two square matrices by quarters: few tasks, large ones, and memory that they share.
+//!
+//! A quarter of the product is the sum of two products of quarters, and the four first of these eight products can be
+//! computed at the same time, then the four second ones.
+
+use super::Program;
+use crate::tasks_study::our_pool::OurPool;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tremula_tasks::{Deque, Panicked, Plain, WORDS, Work, Worker};
+
+/// Blocks of this side are multiplied without further tasks.
+const LEAF: usize = 16;
+
+/// Two factors and room for their product.
+pub(crate) struct Product {
+    side: usize,
+    left: Vec<f64>,
+    right: Vec<f64>,
+    /// Bits of numbers. No two tasks under way write to the same place; atomics say so without `unsafe`.
+    product: Vec<AtomicU64>,
+}
+
+/// Multiply the left block at `(row, inner)` with the right block at `(inner, column)`, and add that to the product's
+/// block at `(row, column)`; the first to come there, with `inner` zero, sets it.
+#[derive(Copy, Clone)]
+pub(crate) struct Block {
+    row: usize,
+    column: usize,
+    inner: usize,
+    side: usize,
+}
+
+impl Block {
+    /// First the products that come first, then those that are added to them.
+    fn quarters(self) -> [[Block; 4]; 2] {
+        let side = self.side / 2;
+        [self.inner, self.inner + side].map(|inner| {
+            [(0, 0), (0, side), (side, 0), (side, side)].map(|(down, right)| Block {
+                row: self.row + down,
+                column: self.column + right,
+                inner,
+                side,
+            })
+        })
+    }
+}
+
+impl Product {
+    /// Factors of this side, a power of two and at least [`LEAF`], of small whole numbers: all sums are exact.
+    pub(crate) fn new(side: usize) -> Product {
+        let numbers = |salt: usize| (0..side * side).map(|at| (at * salt % 31 % 8) as f64).collect();
+        let product = (0..side * side).map(|_| AtomicU64::new(f64::NAN.to_bits())).collect();
+        Product { side, left: numbers(7), right: numbers(11), product }
+    }
+
+    /// What [`Program::checked`] should give: the same sums by way of the factors, in quadratic time.
+    pub(crate) fn expected(&self) -> u64 {
+        let weights = self.weights();
+        let sums = times(self.right.iter().copied(), &weights);
+        digest(&times(self.left.iter().copied(), &sums))
+    }
+
+    /// One weight per column.
+    fn weights(&self) -> Vec<f64> {
+        (0..self.side).map(|column| (column % 5 + 1) as f64).collect()
+    }
+
+    fn whole(&self) -> Block {
+        Block { row: 0, column: 0, inner: 0, side: self.side }
+    }
+
+    fn multiply(&self, block: Block) {
+        for row in block.row..block.row + block.side {
+            let mut sums = [0.0; LEAF];
+            for inner in block.inner..block.inner + block.side {
+                let factor = self.left[row * self.side + inner];
+                let others = &self.right[inner * self.side + block.column..][..LEAF];
+                for (sum, other) in sums.iter_mut().zip(others) {
+                    *sum += factor * other;
+                }
+            }
+            let places = &self.product[row * self.side + block.column..][..LEAF];
+            for (place, sum) in places.iter().zip(sums) {
+                // Relaxed: nobody else uses this place at this time; joining orders the tasks that do.
+                let before = if block.inner == 0 { 0.0 } else { f64::from_bits(place.load(Ordering::Relaxed)) };
+                place.store((before + sum).to_bits(), Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// A matrix, row by row, times a vector.
+fn times(matrix: impl Iterator<Item = f64>, vector: &[f64]) -> Vec<f64> {
+    let mut sums = vec![0.0; vector.len()];
+    for (at, number) in matrix.enumerate() {
+        sums[at / vector.len()] += number * vector[at % vector.len()];
+    }
+    sums
+}
+
+/// One word for a vector of whole numbers.
+fn digest(vector: &[f64]) -> u64 {
+    vector.iter().fold(0, |digest: u64, &number| digest.wrapping_mul(0x9e37_79b9).wrapping_add(number as u64))
+}
+
+fn sequential(product: &Product, block: Block) {
+    if block.side == LEAF {
+        return product.multiply(block);
+    }
+    block.quarters().into_iter().flatten().for_each(|quarter| sequential(product, quarter));
+}
+
+impl Plain for Block {
+    #[inline]
+    fn to_words(self) -> [u64; WORDS] {
+        [self.row, self.column, self.inner, self.side].map(|number| number as u64)
+    }
+
+    #[inline]
+    fn from_words(words: [u64; WORDS]) -> Block {
+        let [row, column, inner, side] = words.map(|number| number as usize);
+        Block { row, column, inner, side }
+    }
+}
+
+impl Work for Product {
+    type Task = Block;
+    type Answer = ();
+    type State = ();
+
+    fn state(&self, _: usize) {}
+
+    fn run<D: Deque>(&self, worker: &mut Worker<'_, Self, D>, block: Block) {
+        if block.side == LEAF {
+            return self.multiply(block);
+        }
+        for quarters in block.quarters() {
+            quarters.iter().for_each(|&quarter| worker.spawn(quarter));
+            quarters.iter().for_each(|_| worker.join());
+        }
+    }
+}
+
+#[cfg(feature = "peers")]
+fn by_rayon(product: &Product, block: Block) {
+    if block.side == LEAF {
+        return product.multiply(block);
+    }
+    for [a, b, c, d] in block.quarters() {
+        let go = |quarter| move || by_rayon(product, quarter);
+        rayon::join(|| rayon::join(go(a), go(b)), || rayon::join(go(c), go(d)));
+    }
+}
+
+#[cfg(feature = "peers")]
+fn by_lace(worker: &mut lace_ws::Worker, (product, block): (&Product, Block)) {
+    if block.side == LEAF {
+        return product.multiply(block);
+    }
+    for quarters in block.quarters() {
+        let spawned = quarters.map(|quarter| worker.spawn(by_lace, (product, quarter)));
+        spawned.into_iter().rev().for_each(|token| worker.sync(token));
+    }
+}
+
+impl Program for Product {
+    fn sequential(&self) -> u64 {
+        sequential(self, self.whole());
+        0
+    }
+
+    fn tasks(&self) -> u64 {
+        let halvings = (self.side / LEAF).ilog2();
+        (1..=halvings).map(|depth| 8_u64.pow(depth)).sum()
+    }
+
+    fn pool(&self, pool: &mut OurPool) -> Result<u64, Panicked> {
+        pool.run(self, self.whole()).map(|()| 0)
+    }
+
+    #[cfg(feature = "peers")]
+    fn rayon(&self) -> u64 {
+        by_rayon(self, self.whole());
+        0
+    }
+
+    #[cfg(feature = "peers")]
+    fn lace(&self, worker: &mut lace_ws::Worker) -> u64 {
+        by_lace(worker, (self, self.whole()));
+        0
+    }
+
+    /// A digest of the product; leaves nothing of it to the next run.
+    fn checked(&self, _: u64) -> u64 {
+        let taken = self.product.iter().map(|place| place.swap(f64::NAN.to_bits(), Ordering::Relaxed));
+        digest(&times(taken.map(f64::from_bits), &self.weights()))
+    }
+}

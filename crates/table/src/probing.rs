@@ -1,0 +1,83 @@
+//! In which order a probe of the unique index visits slots. The index of one thread and that of many share it.
+//!
+//! The default stays in the cache line that the hash picks, from a slot there that the hash picks too, around, and then
+//! goes to the next line. Linear and quadratic probing are kept as features, for the ablation study.
+
+use crate::layout::scale;
+
+/// Slots in one cache line.
+pub const LINE: usize = 64 / size_of::<u64>();
+
+/// The first slot that a probe for `hash` visits, of `slots` (whole lines, at least one).
+#[inline]
+pub fn home(hash: u64, slots: usize) -> usize {
+    scale(hash, slots / LINE) * LINE + hash as usize % LINE
+}
+
+/// Visit slots until `visit` gives a result. There must be a slot for which it does.
+#[inline]
+pub fn walk<R>(hash: u64, slots: usize, mut visit: impl FnMut(usize) -> Option<R>) -> R {
+    let first = home(hash, slots);
+    if cfg!(feature = "linear-probing") {
+        return by_steps(first, slots, |_| 1, visit);
+    }
+    if cfg!(feature = "quadratic-probing") {
+        return by_steps(first, slots, |number| number, visit);
+    }
+    let (mut line, start) = (first - first % LINE, first % LINE);
+    loop {
+        for step in 0..LINE {
+            if let Some(result) = visit(line + (start + step) % LINE) {
+                return result;
+            }
+        }
+        line = if line + LINE == slots { 0 } else { line + LINE };
+    }
+}
+
+/// Visit slots at distances that `step` tells for each number of a visit. As many visits as there are slots may still
+/// miss some of them, so single steps follow.
+fn by_steps<R>(
+    first: usize,
+    slots: usize,
+    step: impl Fn(usize) -> usize,
+    mut visit: impl FnMut(usize) -> Option<R>,
+) -> R {
+    let mut slot = first;
+    for number in 1.. {
+        if let Some(result) = visit(slot) {
+            return result;
+        }
+        slot = (slot + if number < slots { step(number) } else { 1 }) % slots;
+    }
+    unreachable!("there is an empty slot")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_walk_reaches_every_slot() {
+        for hash in [0, 1, 12345, u64::MAX, u64::MAX / 3] {
+            let mut seen = [false; 5 * LINE];
+            let mut visits = 0;
+            walk(hash, seen.len(), |slot| {
+                seen[slot] = true;
+                visits += 1;
+                seen.iter().all(|&s| s).then_some(())
+            });
+            assert!(visits <= 2 * 5 * LINE, "{visits}");
+        }
+    }
+
+    #[test]
+    fn a_walk_starts_at_home() {
+        let mut first = None;
+        walk(77 << 40 | 5, 100 * LINE, |slot| {
+            first = Some(slot);
+            Some(())
+        });
+        assert_eq!(first, Some(home(77 << 40 | 5, 100 * LINE)));
+    }
+}

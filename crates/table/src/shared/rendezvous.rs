@@ -1,0 +1,118 @@
+//! A barrier that releases everybody when one of them will never come.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex};
+
+/// Where all workers meet.
+pub struct Rendezvous {
+    workers: usize,
+    arrived: AtomicUsize,
+    /// Meetings so far.
+    meetings: AtomicUsize,
+    broken: AtomicBool,
+    sleepers: Mutex<()>,
+    wake: Condvar,
+}
+
+/// Somebody has said that it will not come any more.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Broken;
+
+const SPINS: u32 = 200;
+const YIELDS: u32 = 20;
+
+impl Rendezvous {
+    /// A meeting place for so many.
+    pub fn new(workers: usize) -> Rendezvous {
+        Rendezvous {
+            workers,
+            arrived: AtomicUsize::new(0),
+            meetings: AtomicUsize::new(0),
+            broken: AtomicBool::new(false),
+            sleepers: Mutex::new(()),
+            wake: Condvar::new(),
+        }
+    }
+
+    /// Wait until all have come. What each did before is visible to all afterwards.
+    pub fn meet(&self) -> Result<(), Broken> {
+        // Relaxed: it changes only when all have arrived, this worker included.
+        let meeting = self.meetings.load(Ordering::Relaxed);
+        // AcqRel: the last one sees what all others did before, and passes it on below.
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.workers {
+            // Relaxed: the others arrive again only after they have seen the next number.
+            self.arrived.store(0, Ordering::Relaxed);
+            // Release pairs with the Acquire in `is_over`.
+            self.meetings.store(meeting + 1, Ordering::Release);
+            self.wake_sleepers();
+        } else {
+            self.wait_for_others(meeting);
+        }
+        // Acquire pairs with the Release in `break_up`.
+        if self.broken.load(Ordering::Acquire) { Err(Broken) } else { Ok(()) }
+    }
+
+    /// Say that somebody will not come any more: all meetings fail from now on.
+    pub fn break_up(&self) {
+        // Release pairs with the Acquire in `is_over` and `meet`.
+        self.broken.store(true, Ordering::Release);
+        self.wake_sleepers();
+    }
+
+    fn is_over(&self, meeting: usize) -> bool {
+        // Acquire pairs with the Release in `meet` and in `break_up`.
+        self.meetings.load(Ordering::Acquire) != meeting || self.broken.load(Ordering::Acquire)
+    }
+
+    fn wait_for_others(&self, meeting: usize) {
+        for step in 0..SPINS + YIELDS {
+            if self.is_over(meeting) {
+                return;
+            }
+            if step < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+        }
+        let mut sleepers = self.sleepers.lock().expect("nobody panics with this lock");
+        while !self.is_over(meeting) {
+            sleepers = self.wake.wait(sleepers).expect("nobody panics with this lock");
+        }
+    }
+
+    /// After the state has changed: whoever holds the lock to look at it has looked, or sleeps already.
+    fn wake_sleepers(&self) {
+        drop(self.sleepers.lock().expect("nobody panics with this lock"));
+        self.wake.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_leaves_before_all_have_come() {
+        let (place, counts) = (Rendezvous::new(4), [const { AtomicUsize::new(0) }; 100]);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for count in &counts {
+                        count.fetch_add(1, Ordering::Relaxed);
+                        place.meet().unwrap();
+                        assert_eq!(count.load(Ordering::Relaxed), 4);
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn a_broken_meeting_releases_those_who_wait() {
+        let place = Rendezvous::new(3);
+        std::thread::scope(|scope| {
+            let waiting = [0, 1].map(|_| scope.spawn(|| place.meet()));
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            place.break_up();
+            assert!(waiting.into_iter().all(|thread| thread.join().unwrap() == Err(Broken)));
+        });
+        assert_eq!(place.meet(), Err(Broken));
+    }
+}

@@ -1,0 +1,313 @@
+//! Safepoints: all workers stop, and together collect garbage or let the cache grow.
+//!
+//! A worker that needs one demands it; the first to do so has to alert the others, by means of its own choice. A
+//! safepoint is a sequence of steps with a meeting of all workers ([`Rendezvous`](super::rendezvous)) after each. In a
+//! step every worker does its share of a table, except where the first worker does it alone; so inside a step no two
+//! workers write the same words, but for marking and for rebuilding the index, which are made for it.
+
+use super::Shared;
+use super::cells::{IndexCell, mark_of};
+use super::rendezvous::Broken;
+use super::worker::TableWorker;
+use crate::attention::Interrupt;
+use crate::cache::Entry;
+use crate::layout::{IndexWord, LEAST_CACHE_ENTRIES, Node, Ref, cache_slot};
+use crate::{probing, tuning};
+use bytemuck::Zeroable;
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+const COLLECT: u32 = 1;
+const GROW_CACHE: u32 = 2;
+
+/// Parts of the cache smaller than this are moved by one worker.
+const SMALL: usize = 1 << 14;
+
+/// After a panic elsewhere the operation has no result anyway.
+fn cancelled(_: Broken) -> Interrupt {
+    Interrupt::Cancelled
+}
+
+impl TableWorker<'_, '_> {
+    /// Ask for a collection. True for the first who asks: it must alert all others, so that they come to
+    /// [`TableWorker::take_part`], as it must itself.
+    pub fn demand_collection(&self) -> bool {
+        self.demand(COLLECT)
+    }
+
+    /// Ask for a larger cache; otherwise as [`TableWorker::demand_collection`].
+    pub fn demand_cache(&self) -> bool {
+        self.demand(GROW_CACHE)
+    }
+
+    fn demand(&self, reason: u32) -> bool {
+        // AcqRel: one worker is the first; a demand is made between two safepoints, never across one.
+        self.shared.due.fetch_or(reason, Ordering::AcqRel) == 0
+    }
+
+    /// Take part in a safepoint that somebody has demanded.
+    ///
+    /// `begun` is called when all have come and nobody computes any more. From then on an alert is about the next
+    /// safepoint; and only now is it certain which functions this worker needs afterwards, beside those it keeps: results
+    /// may arrive until the last worker stops. It adds them to the list.
+    pub fn take_part(&mut self, begun: impl FnOnce(&mut Vec<Ref>)) -> Result<(), Interrupt> {
+        self.report();
+        self.shared.rendezvous.meet().map_err(cancelled)?;
+        let mut roots = Vec::new();
+        begun(&mut roots);
+        // Relaxed: demands came before the meeting, and the next ones come after the last.
+        let due = self.shared.due.load(Ordering::Relaxed);
+        let step = if due & COLLECT != 0 { self.collect(&roots) } else { self.grow_cache_only() };
+        step.and_then(|()| self.end_safepoint()).map_err(cancelled)
+    }
+
+    fn end_safepoint(&mut self) -> Result<(), Broken> {
+        self.refresh();
+        if self.number == 0 {
+            // Relaxed: the last meeting orders it before the next demand.
+            self.shared.due.store(0, Ordering::Relaxed);
+        }
+        self.shared.rendezvous.meet()
+    }
+
+    /// This worker's share of `length` things, in whole multiples of `unit`.
+    fn share_of(&self, length: usize, unit: usize) -> Range<usize> {
+        let units = length.div_ceil(unit);
+        let at = |number: usize| (units * number / self.shared.workers * unit).min(length);
+        at(self.number)..at(self.number + 1)
+    }
+
+    // ---- collection ---------------------------------------------------------------------------------------------
+
+    fn collect(&mut self, roots: &[Ref]) -> Result<(), Broken> {
+        let shared = self.shared;
+        let start = Instant::now();
+        self.clear_marks();
+        shared.rendezvous.meet()?;
+        self.mark(roots);
+        shared.rendezvous.meet()?;
+        // New lengths are for after the next meeting; until then all go by their copies of the old ones.
+        if self.number == 0 {
+            self.decide_sizes();
+        }
+        self.poison_dead();
+        self.retain_cache();
+        self.clear_index();
+        shared.rendezvous.meet()?;
+        self.rebuild_index();
+        // Relaxed: written before a meeting.
+        self.resize_cache(self.cache_entries, shared.lengths.cache_entries.load(Ordering::Relaxed))?;
+        shared.rendezvous.meet()?;
+        if self.number == 0 {
+            self.close_books(start);
+        }
+        self.allocation = crate::allocation::Allocation::default();
+        Ok(())
+    }
+
+    fn clear_marks(&self) {
+        self.shared.live.items()[self.share_of(self.mark_words, 64)].iter().for_each(|word| word.set(0));
+        if self.number == 0 {
+            self.shared.marking.restart();
+            self.shared.marked.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Mark from what this worker keeps, and from its share of what is protected anyway.
+    fn mark(&mut self, roots: &[Ref]) {
+        let (shared, nodes, live) = (self.shared, self.shared.nodes.items(), self.shared.live.items());
+        let mut count = 0;
+        let first = |f: Ref| {
+            let (word, bit) = mark_of(f);
+            !f.is_terminal() && live[word].insert(bit)
+        };
+        let mut stack = std::mem::take(&mut self.mark_stack);
+        let common = &shared.roots[self.share_of(shared.roots.len(), 1)];
+        let all = common.iter().chain(&self.shadow).chain(roots);
+        stack.extend(all.copied().filter(|&f| first(f)).map(Ref::index));
+        shared.marking.run(&mut stack, |position, stack| {
+            count += 1;
+            let node = nodes[position as usize].get();
+            for child in [node.low, node.high] {
+                if first(child) {
+                    shared.nodes.prefetch(child.index() as usize);
+                    stack.push(child.index());
+                }
+            }
+        });
+        self.mark_stack = stack;
+        // Relaxed: a plain sum, read after a meeting.
+        shared.marked.fetch_add(count, Ordering::Relaxed);
+        if self.number == 0 {
+            live[0].insert(1);
+        }
+    }
+
+    /// How large the tables are from now on. By one worker; the others still use their copies of the old lengths.
+    fn decide_sizes(&self) {
+        let shared = self.shared;
+        // Relaxed: written before a meeting.
+        let live = shared.marked.load(Ordering::Relaxed);
+        let mut office = shared.office();
+        office.add(&shared.totals);
+        let sizes = office.books.sizes_after_collection(live);
+        office.books.set_sizes(sizes);
+        office.books.note_collection(live);
+        office.books.counters.collections += 1;
+        let room = office.books.options.sizing.has_room(live, sizes.nodes);
+        drop(office);
+        shared.lengths.set(sizes);
+        // Relaxed: the next meeting orders both.
+        shared.full.store(!room, Ordering::Relaxed);
+        shared.next_word.store(0, Ordering::Relaxed);
+    }
+
+    fn close_books(&self, start: Instant) {
+        let mut office = self.shared.office();
+        office.books.counters.collection_micros += start.elapsed().as_micros() as u64;
+        let counters = office.books.present();
+        drop(office);
+        self.shared.attention.publish(&counters);
+    }
+
+    fn is_live(&self, f: Ref) -> bool {
+        let (word, bit) = mark_of(f);
+        self.shared.live.items()[word].get() & bit != 0
+    }
+
+    /// In stress mode a use of a freed node cannot go unnoticed.
+    fn poison_dead(&self) {
+        if self.shared.stress.is_none() {
+            return;
+        }
+        for position in self.share_of(self.mark_words * 64, 64) {
+            if !self.is_live(Ref::new(position as u32, false)) {
+                self.shared.nodes.items()[position].set(Node::POISON);
+            }
+        }
+    }
+
+    fn retain_cache(&self) {
+        for cell in &self.shared.cache.items()[self.share_of(self.cache_entries, LEAST_CACHE_ENTRIES)] {
+            let entry = cell.get();
+            if !entry.is_empty() && !(tuning::KEEP_CACHE && entry.lives(|f| self.is_live(f))) {
+                cell.set(Entry::zeroed());
+            }
+        }
+    }
+
+    fn clear_index(&self) {
+        let share = self.share_of(self.index_slots, probing::LINE);
+        self.shared.index.items()[share].iter().for_each(IndexCell::clear);
+    }
+
+    /// Insert this worker's share of the surviving nodes.
+    fn rebuild_index(&self) {
+        /// Far enough ahead for the line to arrive, near enough for it to stay.
+        const AHEAD: usize = 8;
+        let shared = self.shared;
+        // Relaxed: written before a meeting.
+        let slots = shared.lengths.index_slots.load(Ordering::Relaxed);
+        let words = shared.lengths.mark_words.load(Ordering::Relaxed);
+        let mut window = [(0, 0); AHEAD];
+        let mut count = 0;
+        let insert = |(hash, position): (u64, u32)| {
+            if position != 0 {
+                insert_new(shared, slots, hash, position);
+            }
+        };
+        for word in self.share_of(words, 64) {
+            let mut bits = shared.live.items()[word].get();
+            while bits != 0 {
+                let position = word as u32 * 64 + bits.trailing_zeros();
+                bits &= bits - 1;
+                if position == 0 {
+                    continue;
+                }
+                let node = shared.nodes.items()[position as usize].get();
+                let hash = Node::hash(node.level, node.low, node.high);
+                shared.index.prefetch(probing::home(hash, slots));
+                insert(std::mem::replace(&mut window[count % AHEAD], (hash, position)));
+                count += 1;
+            }
+        }
+        window.into_iter().for_each(insert);
+    }
+
+    // ---- the cache ----------------------------------------------------------------------------------------------
+
+    fn grow_cache_only(&mut self) -> Result<(), Broken> {
+        let (shared, old) = (self.shared, self.cache_entries);
+        if self.number == 0 {
+            let mut office = shared.office();
+            office.add(&shared.totals);
+            let sizes = office.books.sizes_after_misses();
+            office.books.set_sizes(sizes);
+            let next = office.books.next_cache_check - office.before.lookups;
+            drop(office);
+            shared.lengths.set(sizes);
+            // Relaxed: a hint.
+            shared.next_cache_check.store(next, Ordering::Relaxed);
+        }
+        shared.rendezvous.meet()?;
+        // Relaxed: written before a meeting.
+        self.resize_cache(old, shared.lengths.cache_entries.load(Ordering::Relaxed))
+    }
+
+    /// Move all entries to where they belong in a cache of another length.
+    fn resize_cache(&self, old: usize, new: usize) -> Result<(), Broken> {
+        if new > old {
+            return self.spread_cache(old, new);
+        }
+        if new < old {
+            // The budget is exhausted, and the cache has to make room for nodes: it starts again.
+            let cells = self.shared.cache.items();
+            cells[self.share_of(new, LEAST_CACHE_ENTRIES)].iter().for_each(|cell| cell.set(Entry::zeroed()));
+            if self.number == 0 {
+                // SAFETY: all workers are in this safepoint, and none of them uses entries beyond the new length.
+                unsafe { self.shared.cache.give_back(new, old) };
+            }
+        }
+        Ok(())
+    }
+
+    /// Move entries up, in rounds from above: those of one round go to where none are left.
+    fn spread_cache(&self, old: usize, new: usize) -> Result<(), Broken> {
+        let blocks = |entries: usize| entries / LEAST_CACHE_ENTRIES;
+        let mut end = blocks(old) * LEAST_CACHE_ENTRIES;
+        while end > SMALL {
+            // The first block all of whose entries go to `end` or beyond.
+            let begin = (blocks(end) * blocks(old)).div_ceil(blocks(new)) * LEAST_CACHE_ENTRIES;
+            if begin >= end {
+                break;
+            }
+            let part = self.share_of(end - begin, LEAST_CACHE_ENTRIES);
+            (begin + part.start..begin + part.end).for_each(|slot| self.rehome(slot, new));
+            self.shared.rendezvous.meet()?;
+            end = begin;
+        }
+        if self.number == 0 {
+            (0..end).rev().for_each(|slot| self.rehome(slot, new));
+        }
+        Ok(())
+    }
+
+    fn rehome(&self, slot: usize, entries: usize) {
+        let cells = self.shared.cache.items();
+        let entry = cells[slot].get();
+        if !entry.is_empty() {
+            cells[slot].set(Entry::zeroed());
+            cells[cache_slot(entry.key().hash(), entries)].set(entry);
+        }
+    }
+}
+
+/// Insert a node that is known to be absent.
+fn insert_new(shared: &Shared<'_>, slots: usize, hash: u64, position: u32) {
+    let index = shared.index.items();
+    probing::walk(hash, slots, |slot| {
+        let vacant = index[slot].get() == IndexWord::EMPTY;
+        (vacant && index[slot].occupy(IndexWord::new(hash, position)).is_ok()).then_some(())
+    });
+}

@@ -1,0 +1,125 @@
+//! The attention word of a worker: everything that it should look at soon, one bit each, and whether it sleeps.
+//!
+//! Others raise bits; the worker reads the word at every spawn and while it waits. All changes are read-modify-write
+//! operations on this one word, so they have one order: either the bit comes first, and a worker about to sleep sees it
+//! and stays awake, or the sleep comes first, and whoever raises the bit sees that and wakes the worker. No wake-up is
+//! lost, and nothing stronger than acquire and release is needed.
+
+use crate::sync::{AtomicU32, Mutex, Ordering, thread};
+use crossbeam_utils::CachePadded;
+
+/// A thief has put its number into a request slot.
+pub const REQUEST: u32 = 1;
+/// A stolen task has its result.
+pub const RESULT: u32 = 1 << 1;
+/// The transfer cell holds a task that was not asked for.
+pub const GIFT: u32 = 1 << 2;
+/// Somebody sleeps for want of work.
+pub const HUNGRY: u32 = 1 << 3;
+/// The root task is done.
+pub const FINISHED: u32 = 1 << 4;
+/// A task has panicked; the run is to end.
+pub const POISON: u32 = 1 << 5;
+/// A run begins.
+pub const START: u32 = 1 << 6;
+/// The pool is being dropped.
+pub const QUIT: u32 = 1 << 7;
+/// All other workers have left the run.
+pub const ALONE: u32 = 1 << 8;
+/// The worker sleeps or is about to.
+const SLEEPING: u32 = 1 << 9;
+/// Bits from here up belong to the work.
+pub const USER_SHIFT: u32 = 16;
+/// All bits of the work.
+pub const USER: u32 = !0 << USER_SHIFT;
+
+/// Bits that are no reason to wake up: they ask for work to be given away, and a sleeper has none.
+const IDLE: u32 = SLEEPING | HUNGRY;
+
+/// One worker's attention word, and the way to wake it.
+pub struct Attention {
+    word: CachePadded<AtomicU32>,
+    thread: Mutex<Option<thread::Thread>>,
+}
+
+impl Attention {
+    /// A word without bits, of no thread yet.
+    pub fn new() -> Attention {
+        Attention { word: CachePadded::new(AtomicU32::new(0)), thread: Mutex::new(None) }
+    }
+
+    /// The calling thread is the one to wake.
+    pub fn adopt(&self) {
+        *self.thread.lock().expect("nobody panics with this lock") = Some(thread::current());
+    }
+
+    /// Is there anything to look at?
+    #[inline]
+    pub fn is_set(&self) -> bool {
+        // Relaxed: only a hint; whoever acts on it reads the word again, with Acquire.
+        self.word.load(Ordering::Relaxed) != 0
+    }
+
+    /// The bits as they are. What was written before a bit was raised is visible to who reads the bit here.
+    #[inline]
+    pub fn bits(&self) -> u32 {
+        // Acquire pairs with the Release in `raise` and `mark`.
+        self.word.load(Ordering::Acquire)
+    }
+
+    /// Does the worker sleep?
+    #[inline]
+    pub fn is_asleep(&self) -> bool {
+        // Relaxed: only a hint for thieves.
+        self.word.load(Ordering::Relaxed) & SLEEPING != 0
+    }
+
+    /// Set `bits` and wake the worker if it sleeps.
+    pub fn raise(&self, bits: u32) {
+        // AcqRel: Release publishes what the bits speak of, Acquire orders the look at the thread after its going to sleep.
+        let before = self.word.fetch_or(bits, Ordering::AcqRel);
+        if before & SLEEPING != 0
+            && let Some(thread) = &*self.thread.lock().expect("nobody panics with this lock")
+        {
+            thread.unpark();
+        }
+    }
+
+    /// Set bits that are no reason to wake anybody.
+    pub fn mark(&self, bits: u32) {
+        // Relaxed read: saves the exchange where the bits are there already; they say nothing about other memory.
+        if self.word.load(Ordering::Relaxed) & bits != bits {
+            self.word.fetch_or(bits, Ordering::AcqRel);
+        }
+    }
+
+    /// Clear `bits`; returns the word as it was. To be done before acting on them, so that none is lost.
+    pub fn lower(&self, bits: u32) -> u32 {
+        // AcqRel: as in `bits`; Release keeps the order of changes to this word meaningful for the next `raise`.
+        self.word.fetch_and(!bits, Ordering::AcqRel)
+    }
+
+    /// Clear everything that belongs to a run. Between runs.
+    pub fn reset(&self) {
+        self.lower(!(SLEEPING | QUIT));
+    }
+
+    /// Clear everything, unless one of `reasons` is set: then everything may belong to what it announces. By the worker.
+    pub fn tidy_unless(&self, reasons: u32) {
+        let cleared = |bits: u32| (bits & reasons == 0).then_some(0);
+        // AcqRel and Acquire: as in `lower`.
+        let _ = self.word.fetch_update(Ordering::AcqRel, Ordering::Acquire, cleared);
+    }
+
+    /// Sleep until a bit is raised that is a reason to wake up; returns at once if one is there.
+    pub fn sleep(&self) {
+        // AcqRel: see the module's text; this and `raise` are the two sides.
+        let before = self.word.fetch_or(SLEEPING, Ordering::AcqRel);
+        if before & !IDLE == 0 {
+            while self.bits() & !IDLE == 0 {
+                thread::park();
+            }
+        }
+        self.lower(SLEEPING);
+    }
+}

@@ -1,0 +1,210 @@
+//! Pools: threads that wait for runs.
+
+use crate::attention::{ALONE, QUIT, START};
+use crate::crew::Crew;
+use crate::deque::{Deque, Private};
+use crate::statistics::Statistics;
+use crate::sync::{Mutex, thread};
+use crate::worker::{Work, Worker};
+use std::any::Any;
+use std::io;
+use std::sync::Arc;
+
+/// How much a victim gives to a thief.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum StealAmount {
+    /// Its oldest task.
+    One,
+    /// Up to so many of its oldest tasks.
+    Many(usize),
+    /// Half of its tasks.
+    Half,
+}
+
+/// How a pool is set up.
+#[derive(Clone, Debug)]
+pub struct PoolOptions {
+    /// Workers, the calling thread included.
+    pub workers: usize,
+    /// Stack of each thread that the pool starts; touched only as deep as recursion goes.
+    pub stack_bytes: usize,
+    /// A worker that waits takes no other task on when less stack than this is left.
+    pub least_stack: usize,
+    /// How much a thief gets.
+    pub amount: StealAmount,
+    /// Thieves that can wait for one victim at a time.
+    pub request_slots: usize,
+    /// `distances[a][b]`: how far worker `b` is from worker `a`; empty if all are equally far.
+    pub distances: Vec<Vec<u8>>,
+}
+
+impl Default for PoolOptions {
+    fn default() -> PoolOptions {
+        PoolOptions {
+            workers: 1,
+            stack_bytes: 16 << 20,
+            least_stack: 1 << 20,
+            amount: StealAmount::One,
+            request_slots: 2,
+            distances: Vec::new(),
+        }
+    }
+}
+
+/// A task of the run has panicked.
+#[derive(Debug, thiserror::Error)]
+#[error("a task has panicked: {}", self.message())]
+pub struct Panicked {
+    payload: Box<dyn Any + Send>,
+}
+
+impl Panicked {
+    /// What the panic said, if it was text.
+    pub fn message(&self) -> &str {
+        let text = self.payload.downcast_ref::<&str>().copied();
+        text.or_else(|| self.payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no message)")
+    }
+
+    /// Go on unwinding with the payload of the panic.
+    pub fn resume(self) -> ! {
+        std::panic::resume_unwind(self.payload)
+    }
+}
+
+/// A number of workers: the thread that calls [`Pool::run`], and threads of the pool, which sleep between runs.
+pub struct Pool<D: Deque = Private> {
+    shared: Arc<Shared<D>>,
+    threads: Vec<thread::JoinHandle<()>>,
+    options: PoolOptions,
+}
+
+struct Shared<D> {
+    crew: Crew<D>,
+    job: Mutex<Option<Job>>,
+}
+
+/// The run that is under way, without its types.
+#[derive(Copy, Clone)]
+struct Job {
+    data: *const (),
+    /// Takes part in the run behind `data` as the worker with this number.
+    take_part: unsafe fn(*const (), usize),
+}
+
+// SAFETY: `data` points to a `Run`, which is shared between threads by reference and is Sync (its parts are); `Pool::run`
+// keeps it alive until all workers have left.
+unsafe impl Send for Job {}
+
+/// One run, on the stack of the thread that started it.
+struct Run<'a, W, D> {
+    work: &'a W,
+    crew: &'a Crew<D>,
+    options: &'a PoolOptions,
+}
+
+impl<W: Work, D: Deque> Run<'_, W, D> {
+    fn worker(&self, number: usize) -> Worker<'_, W, D> {
+        let PoolOptions { amount, least_stack, distances, .. } = self.options;
+        Worker::new(self.work, self.crew, number, *amount, *least_stack, distances)
+    }
+
+    /// # Safety
+    /// `data` must come from a reference to a `Run<'_, W, D>` that outlives this call.
+    unsafe fn take_part(data: *const (), number: usize) {
+        // SAFETY: as promised by the caller.
+        let run = unsafe { &*data.cast::<Run<'_, W, D>>() };
+        let mut worker = run.worker(number);
+        worker.serve();
+        worker.leave();
+    }
+}
+
+impl<D: Deque> Pool<D> {
+    /// Start the threads.
+    pub fn new(options: PoolOptions) -> io::Result<Pool<D>> {
+        let workers = options.workers.max(1);
+        let shared = Arc::new(Shared { crew: Crew::new(workers, options.request_slots), job: Mutex::new(None) });
+        let mut pool = Pool { shared, threads: Vec::new(), options };
+        for number in 1..workers {
+            let shared = Arc::clone(&pool.shared);
+            let thread = thread::Builder::new()
+                .name(format!("worker {number}"))
+                .stack_size(pool.options.stack_bytes)
+                .spawn(move || wait_for_runs(&shared, number))?;
+            pool.threads.push(thread);
+        }
+        Ok(pool)
+    }
+
+    /// How the pool was set up.
+    pub fn options(&self) -> &PoolOptions {
+        &self.options
+    }
+
+    /// Run `root` and everything it spawns to the end, on all workers.
+    pub fn run<W: Work>(&mut self, work: &W, root: W::Task) -> Result<W::Answer, Panicked> {
+        let crew = &self.shared.crew;
+        let run = Run { work, crew, options: &self.options };
+        // Bits that came too late for the last run mean nothing in this one.
+        crew.mates.iter().for_each(|mate| mate.attention.reset());
+        let first = &crew.mates[0].attention;
+        first.adopt();
+        // The leader's deque opens here: others may turn to it as soon as they start.
+        let mut leader = run.worker(0);
+        let job = Job { data: (&raw const run).cast(), take_part: Run::<W, D>::take_part };
+        *self.shared.job.lock().expect("nobody panics with this lock") = Some(job);
+        crew.enter_all();
+        let others = &crew.mates[1..];
+        others.iter().for_each(|mate| mate.attention.raise(START));
+        let answer = leader.lead(root);
+        leader.leave();
+        // `run`, `work` and all that they borrow are in use until the last of the others has left.
+        while !others.is_empty() && first.lower(!ALONE) & ALONE == 0 {
+            first.sleep();
+        }
+        match (answer, crew.take_panic()) {
+            (Some(answer), None) => Ok(answer),
+            (_, payload) => Err(Panicked { payload: payload.unwrap_or_else(|| Box::new("a task was abandoned")) }),
+        }
+    }
+
+    /// What the workers have done since the pool was made.
+    pub fn statistics(&self) -> Statistics {
+        self.shared.crew.statistics()
+    }
+}
+
+impl<D: Deque> Drop for Pool<D> {
+    fn drop(&mut self) {
+        self.shared.crew.raise_all(QUIT);
+        for thread in self.threads.drain(..) {
+            // A thread of the pool catches the panics of its tasks; there is nothing to tell here.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Life of a thread of the pool.
+fn wait_for_runs<D: Deque>(shared: &Shared<D>, number: usize) {
+    let attention = &shared.crew.mates[number].attention;
+    attention.adopt();
+    loop {
+        let mut patience = crate::patience::Patience::default();
+        while attention.bits() & (START | QUIT) == 0 {
+            // What is left of the last run is no reason to stay awake.
+            attention.tidy_unless(START | QUIT);
+            if !patience.wait() {
+                attention.sleep();
+            }
+        }
+        if attention.lower(START) & QUIT != 0 {
+            return;
+        }
+        let job = shared.job.lock().expect("nobody panics with this lock").expect("a run has begun");
+        // SAFETY: `Pool::run` made the job from a live `Run` of these types, and waits for this worker's `leave` below.
+        unsafe { (job.take_part)(job.data, number) };
+        if shared.crew.leave() {
+            shared.crew.mates[0].attention.raise(ALONE);
+        }
+    }
+}

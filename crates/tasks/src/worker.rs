@@ -1,0 +1,489 @@
+//! A worker: runs tasks, spawns and syncs, answers thieves, and steals when it has nothing of its own to do.
+
+use crate::attention::{FINISHED, GIFT, HUNGRY, POISON, REQUEST, RESULT, USER, USER_SHIFT};
+use crate::cells::{MOST_TASKS, Outcome, Parcel};
+use crate::crew::{Abandoned, Crew, Mate};
+use crate::deque::{Asked, Deque, Private};
+use crate::patience::Patience;
+use crate::plain::{Plain, WORDS, Word};
+use crate::pool::StealAmount;
+use crate::statistics::Statistics;
+use crate::synced::Synced;
+use crate::victims::Victims;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::Instant;
+
+/// What a pool computes: tasks of one kind, solved by smaller ones.
+pub trait Work: Sync {
+    /// A task.
+    type Task: Plain;
+    /// The result of a task.
+    type Answer: Word;
+    /// What each worker keeps for itself during a run.
+    type State;
+
+    /// The state that worker `worker` starts a run with.
+    fn state(&self, worker: usize) -> Self::State;
+
+    /// Solve a task. Every task spawned meanwhile must be synced before this returns.
+    fn run<D: Deque>(&self, worker: &mut Worker<'_, Self, D>, task: Self::Task) -> Self::Answer;
+
+    /// Bits of the attention word that belong to the work are set; called at spawns and while waiting. Must lower them
+    /// ([`Worker::lower`]).
+    fn attend<D: Deque>(&self, worker: &mut Worker<'_, Self, D>) {
+        worker.lower(!0);
+    }
+
+    /// A worker leaves the run and gives its state back.
+    fn leave(&self, worker: usize, state: Self::State) {
+        let _ = (worker, state);
+    }
+
+    /// A task has panicked; whoever waits for its worker elsewhere than in the pool must be released.
+    fn abandon(&self) {}
+}
+
+/// What a running task sees of its worker.
+pub struct Worker<'r, W: Work + ?Sized, D: Deque = Private> {
+    /// What the work keeps here.
+    pub state: W::State,
+    work: &'r W,
+    crew: &'r Crew<D>,
+    me: &'r Mate<D>,
+    own: D::Owner<W::Task>,
+    number: usize,
+    amount: StealAmount,
+    least_stack: usize,
+    /// Tasks received together with the one that runs; they go to thieves first.
+    received: Vec<Parcel>,
+    victims: Victims,
+    statistics: Statistics,
+}
+
+/// What reaches a worker from others: attention bits, and results of its tasks.
+pub struct Inbox<'w, W: Work + ?Sized, D: Deque> {
+    me: &'w Mate<D>,
+    own: &'w D::Owner<W::Task>,
+}
+
+impl<W: Work + ?Sized, D: Deque> Inbox<'_, W, D> {
+    /// Lower bits of the work in this worker's attention word; returns those that were set.
+    pub fn lower(&self, bits: u32) -> u32 {
+        (self.me.attention.lower(bits << USER_SHIFT) & USER) >> USER_SHIFT
+    }
+
+    /// Results of tasks of this worker that have arrived and were not yet synced.
+    pub fn arrived(&self, mut each: impl FnMut(W::Answer)) {
+        self.me.deque.arrived(self.own, &mut |word| each(W::Answer::from_word(word)));
+    }
+}
+
+/// After so many vain requests to the thief of its task, a waiting worker turns to the others as well.
+const LEAPS: u32 = 32;
+
+impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
+    pub(crate) fn new(
+        work: &'r W,
+        crew: &'r Crew<D>,
+        number: usize,
+        amount: StealAmount,
+        least_stack: usize,
+        distances: &[Vec<u8>],
+    ) -> Worker<'r, W, D> {
+        let me = &crew.mates[number];
+        Worker {
+            state: work.state(number),
+            work,
+            crew,
+            me,
+            own: me.deque.open(number),
+            number,
+            amount,
+            least_stack,
+            received: Vec::new(),
+            victims: Victims::new(number, crew.mates.len(), distances),
+            statistics: Statistics::default(),
+        }
+    }
+
+    /// Which worker this is, from zero.
+    #[inline]
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// How many workers there are.
+    pub fn workers(&self) -> usize {
+        self.crew.mates.len()
+    }
+
+    /// What is being computed.
+    #[inline]
+    pub fn work(&self) -> &'r W {
+        self.work
+    }
+
+    /// Offer a task to thieves. Must be followed by a [`Worker::sync`] or [`Worker::join`].
+    #[inline]
+    pub fn spawn(&mut self, task: W::Task) {
+        self.me.deque.push(&mut self.own, task);
+        self.poll();
+    }
+
+    /// Take back the task spawned last, or its result; waits for a thief that has begun it.
+    #[inline]
+    pub fn sync(&mut self) -> Synced<W::Task, W::Answer> {
+        self.poll();
+        match self.me.deque.pop(&mut self.own) {
+            Some(task) => Synced::Task(task),
+            None => Synced::Result(self.wait_for_youngest()),
+        }
+    }
+
+    /// The answer of the task spawned last, which this worker runs if no other has taken it.
+    #[inline]
+    pub fn join(&mut self) -> W::Answer {
+        match self.sync() {
+            Synced::Task(task) => self.work.run(self, task),
+            Synced::Result(answer) => answer,
+        }
+    }
+
+    /// Look at the attention word: to be called in long stretches without spawns.
+    #[inline]
+    pub fn poll(&mut self) {
+        if self.me.attention.is_set() {
+            self.attend_or_unwind();
+        }
+    }
+
+    /// Raise bits of the work in the attention words of all workers.
+    pub fn raise_all(&self, bits: u32) {
+        self.crew.raise_user(bits);
+    }
+
+    /// Lower bits of the work in this worker's attention word; returns those that were set.
+    pub fn lower(&mut self, bits: u32) -> u32 {
+        self.state_and_inbox().1.lower(bits)
+    }
+
+    /// The state, and what reaches the worker from others meanwhile.
+    pub fn state_and_inbox(&mut self) -> (&mut W::State, Inbox<'_, W, D>) {
+        (&mut self.state, Inbox { me: self.me, own: &self.own })
+    }
+
+    /// Has a task of this run panicked?
+    pub fn is_poisoned(&self) -> bool {
+        self.me.attention.bits() & POISON != 0
+    }
+
+    // ---- answering ----------------------------------------------------------------------------------------------
+
+    /// As a busy worker: results and gifts are looked at by those who wait for them, before they go to sleep.
+    #[cold]
+    fn attend_or_unwind(&mut self) {
+        self.me.attention.lower(RESULT | GIFT);
+        self.attend();
+        if self.is_poisoned() {
+            resume_unwind(Box::new(Abandoned));
+        }
+    }
+
+    /// Do what the attention word asks for, but for what ends the run. Leaves the bits of results and gifts alone: a worker
+    /// that waits lowers them before it looks for what they announce, and may sleep only if none came since.
+    fn attend(&mut self) {
+        let bits = self.me.attention.bits();
+        if bits & USER != 0 {
+            self.work.attend(self);
+        }
+        if bits & REQUEST != 0 {
+            self.me.attention.lower(REQUEST);
+            self.answer_requests();
+        }
+        if bits & HUNGRY != 0 {
+            self.feed_sleepers();
+        }
+    }
+
+    fn answer_requests(&mut self) {
+        while let Some(thief) = self.me.deque.next_request(&mut self.own) {
+            let wanted = match self.amount {
+                StealAmount::One => 1,
+                StealAmount::Many(count) => count,
+                StealAmount::Half => (self.me.deque.spare(&self.own) + self.received.len()).div_ceil(2),
+            };
+            self.hand_over(thief, wanted.clamp(1, MOST_TASKS));
+        }
+    }
+
+    /// Answer `thief` with up to `wanted` tasks.
+    fn hand_over(&mut self, thief: usize, wanted: usize) {
+        let mut parcels = [Parcel { words: [0; WORDS], victim: 0, position: 0 }; MOST_TASKS];
+        let mut count = 0;
+        while count < wanted
+            && let Some(parcel) = self.oldest_task(thief)
+        {
+            parcels[count] = parcel;
+            count += 1;
+        }
+        let mate = &self.crew.mates[thief];
+        mate.transfer.answer(&parcels[..count]);
+        mate.attention.raise(GIFT);
+    }
+
+    fn oldest_task(&mut self, thief: usize) -> Option<Parcel> {
+        self.received.pop().or_else(|| self.me.deque.give(&mut self.own, thief))
+    }
+
+    /// Give tasks to workers that sleep for want of them, one each.
+    fn feed_sleepers(&mut self) {
+        // Lowered first: a worker that goes to sleep from now on raises it again.
+        self.me.attention.lower(HUNGRY);
+        let mut wanting = false;
+        for (number, mate) in self.crew.mates.iter().enumerate() {
+            if number == self.number || !mate.transfer.is_wanted() {
+                continue;
+            }
+            if self.me.deque.spare(&self.own) + self.received.len() == 0 {
+                wanting = true;
+            } else if mate.transfer.reserve() {
+                self.statistics.gifts += 1;
+                self.hand_over(number, 1);
+            }
+        }
+        if wanting {
+            self.me.attention.mark(HUNGRY);
+        }
+    }
+
+    // ---- waiting ------------------------------------------------------------------------------------------------
+
+    /// The youngest task was taken: wait for its result, helping its thief and then others meanwhile.
+    #[cold]
+    fn wait_for_youngest(&mut self) -> W::Answer {
+        let mut patience = Patience::default();
+        let mut leaps = 0;
+        loop {
+            self.me.attention.lower(RESULT | GIFT);
+            let (outcome, thief) = self.me.deque.youngest(&self.own);
+            match outcome {
+                Outcome::Done(word) => {
+                    self.me.deque.forget_youngest(&mut self.own);
+                    return W::Answer::from_word(word);
+                }
+                Outcome::Failed => {
+                    self.me.deque.forget_youngest(&mut self.own);
+                    resume_unwind(Box::new(Abandoned));
+                }
+                Outcome::Pending => {}
+            }
+            self.attend();
+            if self.is_poisoned() {
+                resume_unwind(Box::new(Abandoned));
+            }
+            leaps += 1;
+            let helped = self.has_stack()
+                && (thief < self.workers() && self.steal_from(thief) || leaps % LEAPS == 0 && self.steal_anywhere());
+            if helped {
+                patience = Patience::default();
+            } else if !patience.wait() {
+                self.doze();
+            }
+        }
+    }
+
+    /// Is there room for another task on top of those that wait?
+    fn has_stack(&self) -> bool {
+        stacker::remaining_stack().is_none_or(|left| left >= self.least_stack)
+    }
+
+    /// Sleep until a result arrives, the run ends, or a task comes as a gift, which is run. Other workers are answered
+    /// meanwhile, but not asked in turn: that would only keep everybody awake.
+    fn doze(&mut self) {
+        self.statistics.sleeps += 1;
+        loop {
+            let takes_gifts = self.has_stack();
+            self.me.attention.lower(GIFT);
+            if takes_gifts {
+                self.me.transfer.invite();
+                self.tell_hunger();
+            }
+            self.me.attention.sleep();
+            if takes_gifts && !self.me.transfer.withdraw() {
+                self.await_answer();
+                self.run_received();
+                return;
+            }
+            if self.me.attention.bits() & (RESULT | FINISHED | POISON) != 0 {
+                return;
+            }
+            self.attend();
+        }
+    }
+
+    /// Ask those who have tasks to think of those who sleep.
+    fn tell_hunger(&self) {
+        for (number, mate) in self.crew.mates.iter().enumerate() {
+            if number != self.number {
+                mate.attention.mark(HUNGRY);
+            }
+        }
+    }
+
+    /// Wait until the transfer cell is filled, and empty it. Returns the number of tasks received.
+    fn await_answer(&mut self) -> usize {
+        let before = self.received.len();
+        let mut patience = Patience::default();
+        loop {
+            self.me.attention.lower(GIFT);
+            let (received, transfer) = (&mut self.received, &self.me.transfer);
+            if transfer.take(|parcel| received.push(parcel)) {
+                return self.received.len() - before;
+            }
+            if self.me.attention.is_set() {
+                self.attend();
+            }
+            if !patience.wait() {
+                self.me.attention.sleep();
+            }
+        }
+    }
+
+    // ---- stealing -----------------------------------------------------------------------------------------------
+
+    /// Turn to all others in order of distance; true when one had a task, which has been run.
+    fn steal_anywhere(&mut self) -> bool {
+        let mut victims = std::mem::take(&mut self.victims);
+        let found = victims.visit(|victim| self.steal_from(victim));
+        self.victims = victims;
+        found
+    }
+
+    /// Steal from one worker and run what it gives; false when it gives nothing.
+    fn steal_from(&mut self, victim: usize) -> bool {
+        let mate = &self.crew.mates[victim];
+        if mate.attention.is_asleep() {
+            return false;
+        }
+        let asked = Instant::now();
+        self.me.transfer.expect_answer();
+        let count = match mate.deque.ask(self.number) {
+            Asked::Refused => 0,
+            Asked::Alert => {
+                mate.attention.raise(REQUEST);
+                0
+            }
+            Asked::Wait => {
+                mate.attention.raise(REQUEST);
+                self.await_answer()
+            }
+            Asked::Loot(parcel) => {
+                self.received.push(parcel);
+                1
+            }
+        };
+        if count == 0 {
+            self.statistics.failed_steals += 1;
+            return false;
+        }
+        self.statistics.steals += count as u64;
+        self.statistics.latency_ns.record(asked.elapsed().as_nanos() as u64);
+        self.run_received();
+        true
+    }
+
+    /// Run the tasks received, the last one first; others may take some of them meanwhile.
+    fn run_received(&mut self) {
+        let mut mine = std::mem::take(&mut self.received);
+        while let Some(parcel) = mine.pop() {
+            std::mem::swap(&mut mine, &mut self.received);
+            self.run_parcel(&parcel);
+            std::mem::swap(&mut mine, &mut self.received);
+        }
+        self.received = mine;
+    }
+
+    fn run_parcel(&mut self, parcel: &Parcel) {
+        let depth = D::len(&self.own);
+        let task = W::Task::from_words(parcel.words);
+        let work = self.work;
+        let outcome = catch_unwind(AssertUnwindSafe(|| work.run(self, task)));
+        let result = match outcome {
+            Ok(answer) => Some(answer.to_word()),
+            Err(payload) => {
+                self.give_up(payload, depth);
+                None
+            }
+        };
+        debug_assert_eq!(D::len(&self.own), depth, "every spawned task is synced");
+        let victim = &self.crew.mates[parcel.victim as usize];
+        victim.deque.deliver(parcel.position, result);
+        victim.attention.raise(RESULT);
+    }
+
+    /// A task has panicked: tell the others, drop what it has spawned, and wait for what was taken of that.
+    fn give_up(&mut self, payload: Box<dyn std::any::Any + Send>, depth: usize) {
+        self.crew.poison(payload);
+        self.work.abandon();
+        let mut patience = Patience::default();
+        while D::len(&self.own) > depth {
+            if self.me.deque.pop(&mut self.own).is_some() {
+                continue;
+            }
+            self.me.attention.lower(RESULT | GIFT);
+            if self.me.deque.youngest(&self.own).0 != Outcome::Pending {
+                self.me.deque.forget_youngest(&mut self.own);
+                continue;
+            }
+            self.attend();
+            if !patience.wait() {
+                self.me.attention.sleep();
+            }
+        }
+    }
+
+    // ---- a run --------------------------------------------------------------------------------------------------
+
+    /// Run the root task, and tell the others when it is done.
+    pub(crate) fn lead(&mut self, root: W::Task) -> Option<W::Answer> {
+        let work = self.work;
+        let outcome = catch_unwind(AssertUnwindSafe(|| work.run(self, root)));
+        let answer = match outcome {
+            Ok(answer) => Some(answer),
+            Err(payload) => {
+                self.give_up(payload, 0);
+                None
+            }
+        };
+        self.crew.raise_all(FINISHED);
+        answer
+    }
+
+    /// Steal until the root task is done.
+    pub(crate) fn serve(&mut self) {
+        let mut patience = Patience::default();
+        loop {
+            self.me.attention.lower(RESULT | GIFT);
+            if self.me.attention.is_set() {
+                self.attend();
+            }
+            if self.me.attention.bits() & FINISHED != 0 {
+                return;
+            }
+            if self.steal_anywhere() {
+                patience = Patience::default();
+            } else if !patience.wait() {
+                self.doze();
+            }
+        }
+    }
+
+    /// Refuse thieves, and give the state back. The last thing a worker does in a run.
+    pub(crate) fn leave(mut self) {
+        while !self.me.deque.close() {
+            self.answer_requests();
+        }
+        self.crew.add_statistics(&self.statistics);
+        self.work.leave(self.number, self.state);
+    }
+}

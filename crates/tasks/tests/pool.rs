@@ -1,0 +1,168 @@
+//! Pools of every kind against sequential twins: results, panics, reuse, sleeping.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tremula_tasks::{Deque, Pool, PoolOptions, Private, Split, StealAmount, Work, Worker};
+
+/// Fibonacci numbers, one task per call; panics at `poison`.
+struct Fibonacci {
+    poison: u64,
+}
+
+const PLAIN: Fibonacci = Fibonacci { poison: u64::MAX };
+
+impl Work for Fibonacci {
+    type Task = u64;
+    type Answer = u64;
+    type State = ();
+    fn state(&self, _: usize) {}
+    fn run<D: Deque>(&self, worker: &mut Worker<'_, Self, D>, n: u64) -> u64 {
+        assert_ne!(n, self.poison, "as the test wants");
+        if n < 2 {
+            return n;
+        }
+        worker.spawn(n - 2);
+        let first = self.run(worker, n - 1);
+        first + worker.join()
+    }
+}
+
+fn fibonacci(n: u64) -> u64 {
+    (0..n).fold((0, 1), |(a, b), _| (b, a + b)).0
+}
+
+fn options(workers: usize, amount: StealAmount) -> PoolOptions {
+    PoolOptions { workers, amount, ..PoolOptions::default() }
+}
+
+const AMOUNTS: [StealAmount; 3] = [StealAmount::One, StealAmount::Many(4), StealAmount::Half];
+
+fn right_with<D: Deque>() {
+    for workers in [1, 2, 3, 4, 8] {
+        for amount in AMOUNTS {
+            let mut pool: Pool<D> = Pool::new(options(workers, amount)).unwrap();
+            for n in [0, 1, 2, 10, 20, 24] {
+                assert_eq!(pool.run(&PLAIN, n).unwrap(), fibonacci(n), "{workers} {amount:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn private_deques_give_right_results() {
+    right_with::<Private>();
+}
+
+#[test]
+fn split_deques_give_right_results() {
+    right_with::<Split>();
+}
+
+fn reusable<D: Deque>() {
+    let mut pool: Pool<D> = Pool::new(options(4, StealAmount::One)).unwrap();
+    for round in 0..3000 {
+        assert_eq!(pool.run(&PLAIN, round % 18).unwrap(), fibonacci(round % 18));
+    }
+}
+
+#[test]
+fn pools_are_reusable() {
+    reusable::<Private>();
+    reusable::<Split>();
+}
+
+fn panics_end_the_run<D: Deque>() {
+    for amount in AMOUNTS {
+        let mut pool: Pool<D> = Pool::new(options(4, amount)).unwrap();
+        for round in 0..100 {
+            let panicked = pool.run(&Fibonacci { poison: round % 4 }, 16 + round % 5).unwrap_err();
+            assert!(panicked.message().contains("as the test wants"), "{}", panicked.message());
+            assert_eq!(pool.run(&PLAIN, 15).unwrap(), fibonacci(15));
+        }
+    }
+}
+
+#[test]
+fn a_panic_ends_the_run_and_the_pool_goes_on() {
+    // Hundreds of expected panics would drown real messages.
+    std::panic::set_hook(Box::new(|info| {
+        if !info.to_string().contains("as the test wants") {
+            eprintln!("{info}");
+        }
+    }));
+    panics_end_the_run::<Private>();
+    panics_end_the_run::<Split>();
+}
+
+/// Leaves that take long, counted, in a comb: each task spawns one leaf and goes on with the rest.
+struct Comb {
+    leaves: AtomicUsize,
+    workers_seen: [AtomicUsize; 8],
+}
+
+const LEAF: u64 = u64::MAX;
+
+impl Work for Comb {
+    type Task = u64;
+    type Answer = ();
+    type State = ();
+    fn state(&self, _: usize) {}
+    fn run<D: Deque>(&self, worker: &mut Worker<'_, Self, D>, task: u64) {
+        self.workers_seen[worker.number()].fetch_add(1, Ordering::Relaxed);
+        if task == LEAF {
+            std::thread::sleep(Duration::from_millis(1));
+            self.leaves.fetch_add(1, Ordering::Relaxed);
+        } else if task > 0 {
+            worker.spawn(LEAF);
+            self.run(worker, task - 1);
+            worker.join();
+        }
+    }
+}
+
+#[test]
+fn every_worker_takes_part_and_every_task_runs_once() {
+    let mut pool: Pool = Pool::new(options(8, StealAmount::One)).unwrap();
+    let comb = Comb { leaves: AtomicUsize::new(0), workers_seen: Default::default() };
+    pool.run(&comb, 200).unwrap();
+    assert_eq!(comb.leaves.into_inner(), 200);
+    assert!(comb.workers_seen.into_iter().all(|seen| seen.into_inner() > 0));
+    let statistics = pool.statistics();
+    assert!(statistics.steals + statistics.gifts > 0);
+}
+
+/// Raises a bit of the work in all attention words and waits until everybody has seen it.
+struct Alarm {
+    seen: AtomicUsize,
+}
+
+impl Work for Alarm {
+    type Task = u64;
+    type Answer = ();
+    type State = ();
+    fn state(&self, _: usize) {}
+    fn run<D: Deque>(&self, worker: &mut Worker<'_, Self, D>, _: u64) {
+        // Long enough for the others to fall asleep.
+        std::thread::sleep(Duration::from_millis(20));
+        worker.raise_all(1);
+        let limit = Instant::now() + Duration::from_secs(10);
+        while self.seen.load(Ordering::Acquire) < worker.workers() && Instant::now() < limit {
+            worker.poll();
+            std::thread::yield_now();
+        }
+    }
+    fn attend<D: Deque>(&self, worker: &mut Worker<'_, Self, D>) {
+        assert_eq!(worker.lower(!0), 1);
+        self.seen.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+#[test]
+fn bits_of_the_work_reach_sleepers_once() {
+    let mut pool: Pool = Pool::new(options(6, StealAmount::One)).unwrap();
+    for _ in 0..5 {
+        let alarm = Alarm { seen: AtomicUsize::new(0) };
+        pool.run(&alarm, 0).unwrap();
+        assert_eq!(alarm.seen.into_inner(), 6);
+    }
+}
