@@ -38,6 +38,9 @@ While it runs:
 Example:
   tremula reach testdata/beem/at.1.bdd.gz --strategy chaining --mem 2G";
 
+/// More threads than any machine has cores.
+const MOST_WORKERS: i64 = 1024;
+
 /// Exact reachable state sets of symbolic models
 #[derive(Parser, Debug)]
 #[command(name = "tremula", version, max_term_width = 80, after_help = EXAMPLES)]
@@ -76,9 +79,9 @@ pub struct ReachArgs {
     /// Kind of diagrams: auto or bdd
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = engine)]
     pub engine: Engine,
-    /// Worker threads; this build always uses one
-    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..))]
-    pub workers: u32,
+    /// Worker threads [default: all cores that the machine or container allows]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_WORKERS))]
+    pub workers: Option<u32>,
     /// Memory for everything: bytes with K, M, G or T, or a percentage of what
     /// the machine or container allows [default: 80%]
     #[arg(long, value_name = "SIZE")]
@@ -114,6 +117,14 @@ pub struct ReachArgs {
     /// Compare with the reachable set that the model file carries
     #[arg(long, hide = true)]
     pub check_stored: bool,
+}
+
+impl ReachArgs {
+    /// How many threads compute.
+    pub fn workers(&self) -> u32 {
+        let allowed = || u32::try_from(tremula_fabric::topology::cpu_limit()).unwrap_or(1);
+        self.workers.unwrap_or_else(allowed).clamp(1, MOST_WORKERS as u32)
+    }
 }
 
 /// `tremula convert`.

@@ -5,7 +5,7 @@ use crate::error::{Exit, Failure};
 use crate::model::{self, NoModel};
 use crate::output;
 use crate::progress::Meter;
-use crate::report::Report;
+use crate::report::{Figures, Report};
 use crate::run::{Phase, Run};
 use crate::states::{self, count_states};
 use crate::watch::Watch;
@@ -48,15 +48,15 @@ pub fn reach(args: &ReachArgs, started: Instant) -> Result<Exit, Failure> {
     if let Some(events) = &run.events {
         events.start(&run);
     }
-    let mut counters = None;
-    let outcome = explore(args, &run, &mut counters);
+    let mut figures = None;
+    let outcome = explore(args, &run, &mut figures);
     if !run.claim() {
         // The watching thread is telling what is known, and ends the program when it has.
         loop {
             std::thread::park();
         }
     }
-    finish(args, &run, watch, outcome, counters.as_ref())
+    finish(args, &run, watch, outcome, figures.as_ref())
 }
 
 /// Print, save, and choose the exit code.
@@ -65,7 +65,7 @@ fn finish(
     run: &Run,
     watch: Watch,
     outcome: Result<(Loaded, Bdd), Trouble>,
-    counters: Option<&Counters>,
+    figures: Option<&Figures>,
 ) -> Result<Exit, Failure> {
     let (loaded, found) = match outcome {
         Ok(answer) => answer,
@@ -79,26 +79,26 @@ fn finish(
             if args.save_states.is_some() && !args.quiet {
                 output::to_stderr("tremula: the states are not saved: they are not complete\n");
             }
-            return report.publish(run, counters).map(|()| Exit::Limit);
+            return report.publish(run, figures).map(|()| Exit::Limit);
         }
     };
     let report = Report::complete(run);
     let saved = args.save_states.as_deref().map_or(Ok(()), |path| states::save(path, &found, &loaded.widths));
     watch.finish();
-    report.publish(run, counters)?;
+    report.publish(run, figures)?;
     saved?;
     if args.check_stored { compare(&loaded, &found) } else { Ok(Exit::Complete) }
 }
 
-/// Load, explore and count; `counters` are the tables' at the end, whatever the end.
-fn explore(args: &ReachArgs, run: &Run, counters: &mut Option<Counters>) -> Result<(Loaded, Bdd), Trouble> {
+/// Load, explore and count; `figures` are those at the end, whatever the end.
+fn explore(args: &ReachArgs, run: &Run, figures: &mut Option<Figures>) -> Result<(Loaded, Bdd), Trouble> {
     let loaded = load(args, run)?;
     let manager = loaded.system.manager.clone();
     run.enter(Phase::Reach);
     let mut observer = Observe::new(run, &loaded.system.state_levels);
     let result = tremula_engines::reach(&loaded.system, args.strategy, &mut observer);
     run.enter(Phase::Count);
-    *counters = Some(manager.counters());
+    *figures = Some(Figures { counters: manager.counters(), stealing: manager.stealing() });
     match result {
         Ok(reached) => {
             note_end(run, reached.rounds, reached.levels, reached.strategy);
@@ -140,7 +140,7 @@ fn load(args: &ReachArgs, run: &Run) -> Result<Loaded, Trouble> {
     }
     let charged = model::bytes(&model).saturating_sub(model::UNCHARGED);
     let _lease = run.budget.take(charged).map_err(|_| Trouble::Unknown(run.memory_reason()))?;
-    let mut options = Options { stress: args.stress, workers: args.workers as usize, ..Options::default() };
+    let mut options = Options { stress: args.stress, workers: run.workers as usize, ..Options::default() };
     args.tune.iter().for_each(|knob| knob.apply(&mut options));
     let manager = Manager::with_options(&run.budget, options, run.attention.clone())
         .map_err(|error| Trouble::Unknown(error.to_string()))?;

@@ -8,7 +8,15 @@ use crate::output;
 use crate::progress;
 use crate::run::{Phase, Run};
 use serde::Serialize;
-use tremula_diagrams::Counters;
+use tremula_diagrams::{Counters, Statistics};
+
+/// Figures for those who ask for statistics.
+pub struct Figures {
+    /// Of the tables.
+    pub counters: Counters,
+    /// Of the workers, where there were several.
+    pub stealing: Option<Statistics>,
+}
 
 /// Columns of the longest line of text.
 const WIDTH: usize = 78;
@@ -97,7 +105,7 @@ impl Report {
             strategy: known.strategy.to_string(),
             engine: "bdd",
             order: "given",
-            workers: 1,
+            workers: run.workers,
             ranks: 1,
             seconds: Seconds {
                 load: seconds(known.times.load),
@@ -112,11 +120,11 @@ impl Report {
     }
 
     /// Tell everybody: the file of events, standard output, and standard error where statistics are wanted beside JSON.
-    pub fn publish(&self, run: &Run, counters: Option<&Counters>) -> Result<(), Failure> {
+    pub fn publish(&self, run: &Run, figures: Option<&Figures>) -> Result<(), Failure> {
         if let Some(events) = &run.events {
             events.end(run, self);
         }
-        let stats = counters.filter(|_| run.stats).map(statistics).unwrap_or_default();
+        let stats = figures.filter(|_| run.stats).map(statistics).unwrap_or_default();
         if run.json {
             output::to_stderr(&stats);
             output::to_stdout(&format!("{}\n", serde_json::to_string(self).expect("plain data")))?;
@@ -189,8 +197,8 @@ fn line(label: &str, value: &str) -> String {
     format!("{label:<LABEL$}{value}\n")
 }
 
-/// What the tables went through.
-fn statistics(counters: &Counters) -> String {
+/// What the tables and the workers went through.
+fn statistics(Figures { counters, stealing }: &Figures) -> String {
     let created = grouped(&counters.created.to_string());
     let size = format!(
         "{} of {} nodes in use, {}",
@@ -205,4 +213,13 @@ fn statistics(counters: &Counters) -> String {
         line("Garbage", &format!("{}, {} compactions", progress::garbage(counters), counters.compactions)),
     ]
     .concat()
+        + &stealing.as_ref().map(workers).unwrap_or_default()
+}
+
+/// What the workers did for each other.
+fn workers(stealing: &Statistics) -> String {
+    let [steals, vain, gifts, waits] =
+        [stealing.steals, stealing.failed_steals, stealing.gifts, stealing.waits].map(numbers::short);
+    let latency = stealing.latency_ns.quantile(0.5).map_or(String::new(), |ns| format!(" of {ns} ns"));
+    line("Workers", &format!("{steals} steals{latency}, {vain} in vain, {gifts} gifts, {waits} waits"))
 }

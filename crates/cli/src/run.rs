@@ -26,6 +26,8 @@ pub struct Run {
     pub budget: Budget,
     /// How to interrupt the exploring thread.
     pub attention: Attention,
+    /// How many threads compute.
+    pub workers: u32,
     /// Print the result as JSON?
     pub json: bool,
     /// Print statistics too?
@@ -126,6 +128,7 @@ impl Run {
             time_limit: args.timeout,
             budget: Budget::new(args.mem.unwrap_or_default().to_bytes()),
             attention: Attention::default(),
+            workers: args.workers(),
             json: args.json,
             stats: args.stats,
             events: args.events.as_deref().map(Events::create).transpose()?,

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::time::Instant;
 use tremula_table::layout::MAX_LEVELS;
 use tremula_table::{Attention, Budget, Counters, Interrupt, Lease, OpTag, Options, Ref, SetupError, Solo};
-use tremula_tasks::{Lanes, Pool, PoolOptions};
+use tremula_tasks::{Lanes, Pool, PoolOptions, Statistics};
 
 /// Stack that one level of recursion may take, generously.
 const FRAME_BYTES: usize = 1024;
@@ -335,6 +335,11 @@ impl Manager {
     /// Counters of the tables.
     pub fn counters(&self) -> Counters {
         self.core.borrow().table.counters()
+    }
+
+    /// What the workers have done for each other; none if no operation has needed several.
+    pub fn stealing(&self) -> Option<Statistics> {
+        self.core.borrow().pool.as_ref().map(Pool::statistics)
     }
 
     /// The budget these tables live in.

@@ -5,6 +5,7 @@
 //! and stays awake, or the sleep comes first, and whoever raises the bit sees that and wakes the worker. No wake-up is
 //! lost, and nothing stronger than acquire and release is needed.
 
+use crate::patience::Patience;
 use crate::sync::{AtomicU32, Mutex, Ordering, thread};
 use crossbeam_utils::CachePadded;
 
@@ -33,19 +34,17 @@ pub const USER_SHIFT: u32 = 16;
 /// All bits of the work.
 pub const USER: u32 = !0 << USER_SHIFT;
 
-/// Bits that are no reason to wake up: they ask for work to be given away, and a sleeper has none.
-const IDLE: u32 = SLEEPING | HUNGRY;
-
 /// One worker's attention word, and the way to wake it.
 pub struct Attention {
     word: CachePadded<AtomicU32>,
     thread: Mutex<Option<thread::Thread>>,
+    patience: Patience,
 }
 
 impl Attention {
     /// A word without bits, of no thread yet.
-    pub fn new() -> Attention {
-        Attention { word: CachePadded::new(AtomicU32::new(0)), thread: Mutex::new(None) }
+    pub fn new(patience: Patience) -> Attention {
+        Attention { word: CachePadded::new(AtomicU32::new(0)), thread: Mutex::new(None), patience }
     }
 
     /// The calling thread is the one to wake.
@@ -65,13 +64,6 @@ impl Attention {
     pub fn bits(&self) -> u32 {
         // Acquire pairs with the Release in `raise` and `mark`.
         self.word.load(Ordering::Acquire)
-    }
-
-    /// Does the worker sleep?
-    #[inline]
-    pub fn is_asleep(&self) -> bool {
-        // Relaxed: only a hint for thieves.
-        self.word.load(Ordering::Relaxed) & SLEEPING != 0
     }
 
     /// Set `bits` and wake the worker if it sleeps.
@@ -104,19 +96,24 @@ impl Attention {
         self.lower(!(SLEEPING | QUIT));
     }
 
-    /// Clear everything, unless one of `reasons` is set: then everything may belong to what it announces. By the worker.
-    pub fn tidy_unless(&self, reasons: u32) {
-        let cleared = |bits: u32| (bits & reasons == 0).then_some(0);
-        // AcqRel and Acquire: as in `lower`.
-        let _ = self.word.fetch_update(Ordering::AcqRel, Ordering::Acquire, cleared);
+    /// Wait until one of the bits `reasons` is raised: awake for a while, then asleep. Others are left as they are.
+    pub fn rest(&self, reasons: u32) {
+        if !self.patience.wait_for(|| self.bits() & reasons != 0) {
+            self.sleep(reasons);
+        }
     }
 
-    /// Sleep until a bit is raised that is a reason to wake up; returns at once if one is there.
-    pub fn sleep(&self) {
+    /// Pause after a vain attempt, unless one of the bits `reasons` is raised; false when it is time to stop trying.
+    pub fn pause_after(&self, attempt: u32, reasons: u32) -> bool {
+        self.patience.pause_after(attempt, || self.bits() & reasons != 0)
+    }
+
+    /// Sleep until one of the bits `reasons` is raised; returns at once if one is.
+    fn sleep(&self, reasons: u32) {
         // AcqRel: see the module's text; this and `raise` are the two sides.
         let before = self.word.fetch_or(SLEEPING, Ordering::AcqRel);
-        if before & !IDLE == 0 {
-            while self.bits() & !IDLE == 0 {
+        if before & reasons == 0 {
+            while self.bits() & reasons == 0 {
                 thread::park();
             }
         }

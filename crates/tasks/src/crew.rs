@@ -3,14 +3,16 @@
 use crate::attention::{Attention, POISON, USER_SHIFT};
 use crate::cells::Transfer;
 use crate::deque::Deque;
+use crate::patience::Patience;
 use crate::statistics::Statistics;
 use crate::sync::{AtomicUsize, Mutex, Ordering};
+use crossbeam_utils::CachePadded;
 use std::any::Any;
 
 /// One worker, as the others see it.
 pub struct Mate<D> {
     pub attention: Attention,
-    pub transfer: Transfer,
+    pub transfer: CachePadded<Transfer>,
     pub deque: D,
 }
 
@@ -25,7 +27,8 @@ pub struct Crew<D> {
 
 impl<D: Deque> Crew<D> {
     pub fn new(workers: usize, request_slots: usize) -> Crew<D> {
-        let mate = |_| Mate { attention: Attention::new(), transfer: Transfer::new(), deque: D::new(request_slots) };
+        let patience = Patience::of(workers);
+        let mate = |_| Mate { attention: Attention::new(patience), transfer: CachePadded::new(Transfer::new()), deque: D::new(request_slots) };
         Crew {
             mates: (0..workers).map(mate).collect(),
             present: AtomicUsize::new(0),

@@ -2,22 +2,62 @@
 
 use crate::sync::{spin, thread};
 
-/// Steps taken so far.
-#[derive(Default)]
-pub struct Patience(u32);
+/// Steps at full speed where each worker can have a processor of its own: about as long as it takes to wake somebody.
+const SPINS: u32 = 1000;
+/// Steps at full speed where workers wait for processors: whoever is waited for may need this one.
+const SPINS_IN_A_CROWD: u32 = 10;
+const YIELDS: u32 = 20;
+/// Attempts with a pause after each that is twice as long as the one before.
+const ATTEMPTS: u32 = 12;
 
-const SPINS: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 64 };
-const YIELDS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 64 };
+/// How patient workers are, which depends on how many they are.
+#[derive(Copy, Clone, Debug)]
+pub struct Patience {
+    spins: u32,
+    yields: u32,
+}
 
 impl Patience {
-    /// Let some time pass; false when it is time to sleep.
-    pub fn wait(&mut self) -> bool {
-        self.0 += 1;
-        if self.0 <= SPINS {
-            spin();
-        } else {
-            thread::yield_now();
+    /// For so many workers on this machine.
+    pub fn of(workers: usize) -> Patience {
+        if cfg!(any(loom, shuttle)) {
+            return Patience { spins: 0, yields: 1 };
         }
-        self.0 <= SPINS + YIELDS
+        let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Patience { spins: if workers <= processors { SPINS } else { SPINS_IN_A_CROWD }, yields: YIELDS }
+    }
+
+    /// Wait a little between two attempts, longer after each, unless something is `ready`; false when it is time to stop
+    /// trying.
+    pub fn pause_after(self, attempt: u32, ready: impl Fn() -> bool) -> bool {
+        if attempt >= ATTEMPTS {
+            return false;
+        }
+        if self.spins < SPINS {
+            thread::yield_now();
+            return true;
+        }
+        for _ in 0..1_u32 << attempt {
+            if ready() {
+                break;
+            }
+            spin();
+        }
+        true
+    }
+
+    /// Wait until `ready`, as long as patience lasts; tells whether it came true.
+    pub fn wait_for(self, ready: impl Fn() -> bool) -> bool {
+        for step in 0..self.spins + self.yields {
+            if ready() {
+                return true;
+            }
+            if step < self.spins {
+                spin();
+            } else {
+                thread::yield_now();
+            }
+        }
+        false
     }
 }

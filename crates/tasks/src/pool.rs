@@ -159,8 +159,8 @@ impl<D: Deque> Pool<D> {
         let answer = leader.lead(root);
         leader.leave();
         // `run`, `work` and all that they borrow are in use until the last of the others has left.
-        while !others.is_empty() && first.lower(!ALONE) & ALONE == 0 {
-            first.sleep();
+        while !others.is_empty() && first.bits() & ALONE == 0 {
+            first.rest(ALONE);
         }
         match (answer, crew.take_panic()) {
             (Some(answer), None) => Ok(answer),
@@ -189,13 +189,8 @@ fn wait_for_runs<D: Deque>(shared: &Shared<D>, number: usize) {
     let attention = &shared.crew.mates[number].attention;
     attention.adopt();
     loop {
-        let mut patience = crate::patience::Patience::default();
         while attention.bits() & (START | QUIT) == 0 {
-            // What is left of the last run is no reason to stay awake.
-            attention.tidy_unless(START | QUIT);
-            if !patience.wait() {
-                attention.sleep();
-            }
+            attention.rest(START | QUIT);
         }
         if attention.lower(START) & QUIT != 0 {
             return;

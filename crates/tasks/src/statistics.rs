@@ -7,10 +7,10 @@ pub struct Statistics {
     pub steals: u64,
     /// Requests that brought nothing.
     pub failed_steals: u64,
-    /// Tasks given to workers that slept.
+    /// Tasks given to workers that waited.
     pub gifts: u64,
-    /// Times that a worker went to sleep.
-    pub sleeps: u64,
+    /// Times that a worker found nothing to steal and waited.
+    pub waits: u64,
     /// Nanoseconds from request to answer, of steals that brought a task.
     pub latency_ns: Histogram,
 }
@@ -20,7 +20,7 @@ impl Statistics {
         self.steals += other.steals;
         self.failed_steals += other.failed_steals;
         self.gifts += other.gifts;
-        self.sleeps += other.sleeps;
+        self.waits += other.waits;
         self.latency_ns.add(&other.latency_ns);
     }
 }

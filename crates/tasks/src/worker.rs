@@ -4,7 +4,6 @@ use crate::attention::{FINISHED, GIFT, HUNGRY, POISON, REQUEST, RESULT, USER, US
 use crate::cells::{MOST_TASKS, Outcome, Parcel};
 use crate::crew::{Abandoned, Crew, Mate};
 use crate::deque::{Asked, Deque, Private};
-use crate::patience::Patience;
 use crate::plain::{Plain, WORDS, Word};
 use crate::pool::StealAmount;
 use crate::statistics::Statistics;
@@ -56,6 +55,11 @@ pub struct Worker<'r, W: Work + ?Sized, D: Deque = Private> {
     least_stack: usize,
     /// Tasks received together with the one that runs; they go to thieves first.
     received: Vec<Parcel>,
+    /// Tasks to be given away as soon as they are spawned: at first, one for each other worker.
+    to_share: usize,
+    /// The oldest task, by position, and at how many looks in a row it had younger ones above it.
+    candidate: usize,
+    survived: u32,
     victims: Victims,
     statistics: Statistics,
 }
@@ -78,8 +82,15 @@ impl<W: Work + ?Sized, D: Deque> Inbox<'_, W, D> {
     }
 }
 
+/// What a worker that waits must do for others.
+const ORDERS: u32 = REQUEST | USER;
+/// What ends a wait for want of work.
+const ENDS: u32 = RESULT | FINISHED | POISON;
+
 /// After so many vain requests to the thief of its task, a waiting worker turns to the others as well.
-const LEAPS: u32 = 32;
+const LEAPS: u32 = 8;
+/// A task that has lain below others at so many looks is large enough to be given away unasked.
+const LARGE: u32 = 32;
 
 impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
     pub(crate) fn new(
@@ -101,6 +112,9 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
             amount,
             least_stack,
             received: Vec::new(),
+            to_share: if number == 0 { crew.mates.len() - 1 } else { 0 },
+            candidate: 0,
+            survived: 0,
             victims: Victims::new(number, crew.mates.len(), distances),
             statistics: Statistics::default(),
         }
@@ -201,7 +215,7 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
             self.answer_requests();
         }
         if bits & HUNGRY != 0 {
-            self.feed_sleepers();
+            self.feed_hungry();
         }
     }
 
@@ -235,25 +249,48 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
         self.received.pop().or_else(|| self.me.deque.give(&mut self.own, thief))
     }
 
-    /// Give tasks to workers that sleep for want of them, one each.
-    fn feed_sleepers(&mut self) {
-        // Lowered first: a worker that goes to sleep from now on raises it again.
+    /// Give the oldest task to a worker that waits for one, if that is worth the trouble.
+    fn feed_hungry(&mut self) {
+        if !self.has_large_task() {
+            return;
+        }
+        // Lowered first: a worker that begins to wait from now on raises it again.
         self.me.attention.lower(HUNGRY);
         let mut wanting = false;
         for (number, mate) in self.crew.mates.iter().enumerate() {
             if number == self.number || !mate.transfer.is_wanted() {
                 continue;
             }
-            if self.me.deque.spare(&self.own) + self.received.len() == 0 {
-                wanting = true;
-            } else if mate.transfer.reserve() {
+            if !wanting && mate.transfer.reserve() {
                 self.statistics.gifts += 1;
+                self.to_share = self.to_share.saturating_sub(1);
                 self.hand_over(number, 1);
             }
+            wanting = true;
         }
         if wanting {
             self.me.attention.mark(HUNGRY);
         }
+    }
+
+    /// Is the oldest task large? It is if younger ones have lain above it at many looks in a row: then what was spawned
+    /// beside it takes long, and so will it. At the beginning of a run, all tasks of the leader are.
+    fn has_large_task(&mut self) -> bool {
+        let (length, spare) = (D::len(&self.own), self.me.deque.spare(&self.own));
+        if self.to_share > 0 || !self.received.is_empty() {
+            return spare + self.received.len() > 0;
+        }
+        let oldest = length - spare;
+        if spare < 2 || oldest != self.candidate {
+            (self.candidate, self.survived) = (oldest, 0);
+            return false;
+        }
+        self.survived += 1;
+        if self.survived < LARGE {
+            return false;
+        }
+        self.survived = 0;
+        true
     }
 
     // ---- waiting ------------------------------------------------------------------------------------------------
@@ -261,8 +298,7 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
     /// The youngest task was taken: wait for its result, helping its thief and then others meanwhile.
     #[cold]
     fn wait_for_youngest(&mut self) -> W::Answer {
-        let mut patience = Patience::default();
-        let mut leaps = 0;
+        let (mut leaps, mut attempts) = (0, 0);
         loop {
             self.me.attention.lower(RESULT | GIFT);
             let (outcome, thief) = self.me.deque.youngest(&self.own);
@@ -285,9 +321,11 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
             let helped = self.has_stack()
                 && (thief < self.workers() && self.steal_from(thief) || leaps % LEAPS == 0 && self.steal_anywhere());
             if helped {
-                patience = Patience::default();
-            } else if !patience.wait() {
-                self.doze();
+                attempts = 0;
+            } else if self.me.attention.pause_after(attempts, ORDERS | ENDS) {
+                attempts += 1;
+            } else {
+                self.beg();
             }
         }
     }
@@ -297,10 +335,12 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
         stacker::remaining_stack().is_none_or(|left| left >= self.least_stack)
     }
 
-    /// Sleep until a result arrives, the run ends, or a task comes as a gift, which is run. Other workers are answered
-    /// meanwhile, but not asked in turn: that would only keep everybody awake.
-    fn doze(&mut self) {
-        self.statistics.sleeps += 1;
+    /// Wait until a result arrives, the run ends, or a task comes as a gift, which is run.
+    ///
+    /// Whoever has tasks to spare hears of it. That disturbs busy workers less than asking all of them again and again,
+    /// and others who wait are not kept awake. They are answered meanwhile, but not asked in turn.
+    fn beg(&mut self) {
+        self.statistics.waits += 1;
         loop {
             let takes_gifts = self.has_stack();
             self.me.attention.lower(GIFT);
@@ -308,13 +348,13 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
                 self.me.transfer.invite();
                 self.tell_hunger();
             }
-            self.me.attention.sleep();
+            self.me.attention.rest(GIFT | ORDERS | ENDS);
             if takes_gifts && !self.me.transfer.withdraw() {
                 self.await_answer();
                 self.run_received();
                 return;
             }
-            if self.me.attention.bits() & (RESULT | FINISHED | POISON) != 0 {
+            if self.me.attention.bits() & ENDS != 0 {
                 return;
             }
             self.attend();
@@ -333,19 +373,14 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
     /// Wait until the transfer cell is filled, and empty it. Returns the number of tasks received.
     fn await_answer(&mut self) -> usize {
         let before = self.received.len();
-        let mut patience = Patience::default();
         loop {
             self.me.attention.lower(GIFT);
             let (received, transfer) = (&mut self.received, &self.me.transfer);
             if transfer.take(|parcel| received.push(parcel)) {
                 return self.received.len() - before;
             }
-            if self.me.attention.is_set() {
-                self.attend();
-            }
-            if !patience.wait() {
-                self.me.attention.sleep();
-            }
+            self.attend();
+            self.me.attention.rest(GIFT | ORDERS);
         }
     }
 
@@ -362,7 +397,8 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
     /// Steal from one worker and run what it gives; false when it gives nothing.
     fn steal_from(&mut self, victim: usize) -> bool {
         let mate = &self.crew.mates[victim];
-        if mate.attention.is_asleep() {
+        if mate.transfer.is_wanted() {
+            // It has nothing itself.
             return false;
         }
         let asked = Instant::now();
@@ -425,7 +461,6 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
     fn give_up(&mut self, payload: Box<dyn std::any::Any + Send>, depth: usize) {
         self.crew.poison(payload);
         self.work.abandon();
-        let mut patience = Patience::default();
         while D::len(&self.own) > depth {
             if self.me.deque.pop(&mut self.own).is_some() {
                 continue;
@@ -436,9 +471,7 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
                 continue;
             }
             self.attend();
-            if !patience.wait() {
-                self.me.attention.sleep();
-            }
+            self.me.attention.rest(RESULT | ORDERS);
         }
     }
 
@@ -461,19 +494,21 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
 
     /// Steal until the root task is done.
     pub(crate) fn serve(&mut self) {
-        let mut patience = Patience::default();
+        // At first, work is shared: everybody waits for a task that the leader gives away.
+        self.beg();
+        let mut attempts = 0;
         loop {
             self.me.attention.lower(RESULT | GIFT);
-            if self.me.attention.is_set() {
-                self.attend();
-            }
+            self.attend();
             if self.me.attention.bits() & FINISHED != 0 {
                 return;
             }
             if self.steal_anywhere() {
-                patience = Patience::default();
-            } else if !patience.wait() {
-                self.doze();
+                attempts = 0;
+            } else if self.me.attention.pause_after(attempts, ORDERS | ENDS) {
+                attempts += 1;
+            } else {
+                self.beg();
             }
         }
     }

@@ -53,7 +53,7 @@ pub struct Shared<'a> {
     marked: AtomicUsize,
     /// Nothing more fits, for the rest of this operation.
     full: AtomicBool,
-    totals: Totals,
+    totals: CachePadded<Totals>,
     /// Look-ups of this operation after which the size of the cache is to be considered.
     next_cache_check: AtomicU64,
     attention: Attention,
@@ -110,7 +110,7 @@ impl<'a> Shared<'a> {
             marking: Marking::new(workers),
             marked: AtomicUsize::new(0),
             full: AtomicBool::new(false),
-            totals: Totals::default(),
+            totals: CachePadded::default(),
             next_cache_check: AtomicU64::new(
                 books.next_cache_check - books.counters.lookups.min(books.next_cache_check),
             ),

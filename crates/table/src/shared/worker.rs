@@ -1,10 +1,12 @@
 //! One worker's view of the shared table: its allocation, its shadow stack, its counts.
 
 use super::Shared;
+use super::cells::{EntryCell, IndexCell, NodeCell};
 use crate::allocation::Allocation;
 use crate::attention::Interrupt;
 use crate::cache::Entry;
 use crate::layout::{IndexWord, Key, Node, Ref, cache_slot};
+use crate::memory::prefetch;
 use crate::{probing, tuning};
 use std::sync::atomic::Ordering;
 
@@ -20,6 +22,9 @@ pub enum Blocked {
 /// What one worker of a parallel operation needs to use the tables.
 pub struct TableWorker<'s, 't> {
     pub(super) shared: &'s Shared<'t>,
+    nodes: &'s [NodeCell],
+    index: &'s [IndexCell],
+    cache: &'s [EntryCell],
     pub(super) number: usize,
     pub(super) allocation: Allocation,
     pub(super) shadow: Vec<Ref>,
@@ -52,6 +57,9 @@ impl<'s, 't> TableWorker<'s, 't> {
         drop(office);
         let mut worker = TableWorker {
             shared,
+            nodes: shared.nodes.items(),
+            index: shared.index.items(),
+            cache: shared.cache.items(),
             number,
             allocation,
             shadow: Vec::new(),
@@ -84,19 +92,19 @@ impl<'s, 't> TableWorker<'s, 't> {
     /// The node that `f` refers to, ignoring the complement mark.
     #[inline]
     pub fn node(&self, f: Ref) -> Node {
-        self.shared.nodes.items()[f.index() as usize].get()
+        self.nodes[f.index() as usize].get()
     }
 
     /// Level of the top variable of `f`.
     #[inline]
     pub fn level(&self, f: Ref) -> u32 {
-        self.shared.nodes.items()[f.index() as usize].level()
+        self.nodes[f.index() as usize].level()
     }
 
     /// Fetch the node of `f` into the processor's cache.
     #[inline]
     pub fn prefetch_node(&self, f: Ref) {
-        self.shared.nodes.prefetch(f.index() as usize);
+        prefetch(self.nodes.as_ptr().wrapping_add(f.index() as usize));
     }
 
     /// The canonical function `if level then high else low`: found, or made. Never waits, never collects.
@@ -113,7 +121,7 @@ impl<'s, 't> TableWorker<'s, 't> {
     #[inline]
     fn find_or_put(&mut self, node: Node) -> Result<u32, Blocked> {
         let hash = Node::hash(node.level, node.low, node.high);
-        let (nodes, index) = (self.shared.nodes.items(), self.shared.index.items());
+        let (nodes, index) = (self.nodes, self.index);
         let mut written = None;
         probing::walk(hash, self.index_slots, |slot| {
             let mut word = index[slot].get();
@@ -146,7 +154,7 @@ impl<'s, 't> TableWorker<'s, 't> {
     /// The cached result for `key`, whose hash is `hash`.
     #[inline]
     pub fn cache_get(&mut self, hash: u64, key: Key) -> Option<Ref> {
-        let entry = self.shared.cache.items()[cache_slot(hash, self.cache_entries)].get();
+        let entry = self.cache[cache_slot(hash, self.cache_entries)].get();
         let found = entry.result_for(key);
         self.lookups += 1;
         self.hits += u64::from(found.is_some());
@@ -156,13 +164,13 @@ impl<'s, 't> TableWorker<'s, 't> {
     /// Remember a result.
     #[inline]
     pub fn cache_put(&mut self, hash: u64, key: Key, result: Ref) {
-        self.shared.cache.items()[cache_slot(hash, self.cache_entries)].set(Entry::new(key, result));
+        self.cache[cache_slot(hash, self.cache_entries)].set(Entry::new(key, result));
     }
 
     /// Fetch the cache line for `hash`.
     #[inline]
     pub fn cache_prefetch(&self, hash: u64) {
-        self.shared.cache.prefetch(cache_slot(hash, self.cache_entries));
+        prefetch(self.cache.as_ptr().wrapping_add(cache_slot(hash, self.cache_entries)));
     }
 
     /// Protect `f` until the matching [`TableWorker::release`].

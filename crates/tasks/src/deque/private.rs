@@ -10,7 +10,7 @@ use crate::sync::{AtomicU32, Ordering};
 use crossbeam_utils::CachePadded;
 
 /// Tasks beyond this depth are not given away: result cells are allocated once.
-const CELLS: usize = if cfg!(any(loom, shuttle)) { 8 } else { 1 << 12 };
+const CELLS: usize = if cfg!(any(loom, shuttle)) { 8 } else { 1 << 17 };
 
 /// No request.
 const VACANT: u32 = 0;
@@ -19,7 +19,7 @@ const CLOSED: u32 = u32::MAX;
 
 /// A private deque, as others see it. Slots hold the number of a thief plus one.
 pub struct Private {
-    requests: CachePadded<Box<[AtomicU32]>>,
+    requests: Box<[CachePadded<AtomicU32>]>,
     results: Box<[ResultCell]>,
 }
 
@@ -35,13 +35,13 @@ impl Deque for Private {
 
     fn new(request_slots: usize) -> Private {
         Private {
-            requests: CachePadded::new((0..request_slots.max(1)).map(|_| AtomicU32::new(CLOSED)).collect()),
+            requests: (0..request_slots.max(1)).map(|_| CachePadded::new(AtomicU32::new(CLOSED))).collect(),
             results: (0..CELLS).map(|_| ResultCell::default()).collect(),
         }
     }
 
     fn open<T: Plain>(&self, number: usize) -> Own<T> {
-        for slot in &**self.requests {
+        for slot in &self.requests {
             // Relaxed: a request is a number and publishes nothing but itself.
             slot.store(VACANT, Ordering::Relaxed);
         }
@@ -103,7 +103,7 @@ impl Deque for Private {
 
     fn ask(&self, thief: usize) -> Asked {
         let me = thief as u32 + 1;
-        let enter = |slot: &AtomicU32| {
+        let enter = |slot: &CachePadded<AtomicU32>| {
             // Relaxed read: saves the exchange where it would fail. Release pairs with the Acquire in `next_request`: the
             // thief's transfer cell expects an answer.
             slot.load(Ordering::Relaxed) == VACANT

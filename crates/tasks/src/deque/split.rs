@@ -12,7 +12,7 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crossbeam_utils::CachePadded;
 
 /// Tasks beyond this depth stay with the owner.
-const SLOTS: usize = if cfg!(any(loom, shuttle)) { 4 } else { 1 << 13 };
+const SLOTS: usize = if cfg!(any(loom, shuttle)) { 4 } else { 1 << 17 };
 
 /// The taker of a slot has not yet said who it is.
 const UNKNOWN: u32 = u32::MAX;
