@@ -3,9 +3,9 @@
 //! [`probing`] tells the order in which slots are visited. Nothing is ever deleted: a collection rebuilds the index from
 //! the surviving nodes, so an empty slot always ends a probe.
 
-use crate::layout::{IndexWord, Node};
+use crate::layout::{INDEX_BLOCK, IndexWord, Node, index_slot};
 use crate::memory::{MapError, Region};
-use crate::probing::{self, LINE};
+use crate::probing;
 use crate::tuning;
 
 /// Slots per node in tenths: a full node store loads the index to two thirds.
@@ -27,7 +27,7 @@ pub enum Probe {
 impl UniqueIndex {
     /// Words that an index for `nodes` nodes has.
     pub fn words_for(nodes: usize) -> usize {
-        (nodes * SLOTS_PER_NODE_TENTHS / 10).next_multiple_of(LINE).max(2 * LINE)
+        (nodes * SLOTS_PER_NODE_TENTHS / 10).next_multiple_of(INDEX_BLOCK).max(2 * INDEX_BLOCK)
     }
 
     /// Bytes that an index for `nodes` nodes takes.
@@ -55,7 +55,7 @@ impl UniqueIndex {
     /// Fetch the line that a probe for `hash` reads first.
     #[inline]
     pub fn prefetch(&self, hash: u64) {
-        self.words.prefetch(probing::home(hash, self.words.len()));
+        self.words.prefetch(index_slot(hash, self.words.len()));
     }
 
     /// Find the node with `hash` for which `same` holds at its position.

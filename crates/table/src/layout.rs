@@ -30,8 +30,20 @@ pub const MAX_NODES: usize = (FIRST_TAG >> COMPLEMENT_BITS) as usize;
 
 const COMPLEMENT_BITS: u32 = 1;
 
+/// Positions that differ only in so many lower bits are near each other: such nodes were made one after the other.
+const NEAR_BITS: u32 = 8;
+
+/// The lower bits of a reference in which near ones differ; the complement mark below them is not among them.
+const NEAR: u32 = ((1 << NEAR_BITS) - 1) << COMPLEMENT_BITS;
+
 /// Entries of the operation cache come in blocks of this power of two: a page of 4 KiB.
-const CACHE_BLOCK_BITS: u32 = if tuning::NEAR_CACHE { 8 } else { 0 };
+const CACHE_BLOCK_BITS: u32 = if tuning::NEAR_CACHE { NEAR_BITS } else { 0 };
+
+/// Slots of the unique index come in blocks of this power of two: half a page, or a line.
+const INDEX_BLOCK_BITS: u32 = if tuning::NEAR_INDEX { NEAR_BITS } else { 3 };
+
+/// The unique index has whole blocks of so many slots.
+pub const INDEX_BLOCK: usize = 1 << INDEX_BLOCK_BITS;
 
 /// The operation cache has at least one block.
 pub const LEAST_CACHE_ENTRIES: usize = 1 << CACHE_BLOCK_BITS;
@@ -135,11 +147,31 @@ impl Node {
     pub const POISON: Node =
         Node { level: TERMINAL_LEVEL - 1, low: Ref(FIRST_TAG - 2), high: Ref(FIRST_TAG - 1), spare: u32::MAX };
 
-    /// Hash of the triple that identifies a node.
+    /// Hash of the triple that identifies a node: the upper half chooses a block of the index, the lowest bits a slot in it,
+    /// and the lower half is what an index word keeps.
+    ///
+    /// Nodes that are made one after the other have children near each other. They share a block, so that a search often
+    /// ends in a line that was used just before. That matters where several threads make nodes: an exchange waits for its
+    /// line and lets nothing overtake it.
     #[inline]
     pub fn hash(level: u32, low: Ref, high: Ref) -> u64 {
-        fold(u64::from(low.0) | u64::from(high.0) << 32, u64::from(level))
+        const UPPER_HALF: u64 = !0 << 32;
+        const IN_BLOCK: u64 = INDEX_BLOCK as u64 - 1;
+        let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        if !tuning::NEAR_INDEX {
+            return fold(pair(low.0, high.0), u64::from(level));
+        }
+        let block = fold(pair(low.0 & !NEAR, high.0 & !NEAR), u64::from(level)) & UPPER_HALF;
+        let tag = pair(low.0, high.0).wrapping_mul(FACTOR) >> 32 & !IN_BLOCK;
+        block | tag | near_entry(low.0, high.0) & IN_BLOCK
     }
+}
+
+/// A number for two references in a block, from the bits in which near ones differ.
+#[inline]
+fn near_entry(first: u32, second: u32) -> u64 {
+    // An odd factor other than one, so that two operands that advance together meet different entries.
+    u64::from(((first & NEAR) + 5 * (second & NEAR)) >> COMPLEMENT_BITS)
 }
 
 /// A word of the unique index: hash tag above, granule position below; zero is an empty slot.
@@ -234,14 +266,11 @@ impl Key {
     #[inline]
     pub fn hash(self) -> u64 {
         const IN_BLOCK: u64 = (1 << CACHE_BLOCK_BITS) - 1;
-        // The positions' lower bits; the complement mark below them belongs to what chooses the block.
-        const NEAR: u32 = ((1 << CACHE_BLOCK_BITS) - 1) << COMPLEMENT_BITS;
+        const FAR: u32 = if tuning::NEAR_CACHE { !NEAR } else { !0 };
         let (second_near, second_far) =
-            if self.second_is_node() { (self.second & NEAR, self.second & !NEAR) } else { (0, self.second) };
-        let block = fold(u64::from(self.first & !NEAR) | u64::from(second_far) << 32, u64::from(self.third));
-        // An odd factor other than one, so that two operands that advance together meet different entries.
-        let entry = ((self.first & NEAR) + 5 * second_near) >> COMPLEMENT_BITS;
-        block & !IN_BLOCK | u64::from(entry) & IN_BLOCK
+            if self.second_is_node() { (self.second, self.second & FAR) } else { (0, self.second) };
+        let block = fold(u64::from(self.first & FAR) | u64::from(second_far) << 32, u64::from(self.third));
+        block & !IN_BLOCK | near_entry(self.first, second_near) & IN_BLOCK
     }
 
     #[inline]
@@ -259,21 +288,29 @@ impl Key {
     }
 }
 
+/// An odd number without pattern: the golden ratio's bits.
+const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// Multiply and fold: both halves of the product depend on all input bits that matter.
 #[inline]
 fn fold(a: u64, b: u64) -> u64 {
-    const A: u64 = 0x9E37_79B9_7F4A_7C15;
     const B: u64 = 0xD6E8_FEB8_6659_FD93;
     const C: u64 = 0xA076_1D64_78BD_642F;
-    let wide = u128::from(a ^ A).wrapping_mul(u128::from(b.wrapping_mul(B) ^ C));
+    let wide = u128::from(a ^ FACTOR).wrapping_mul(u128::from(b.wrapping_mul(B) ^ C));
     let mixed = wide as u64 ^ (wide >> 64) as u64;
-    mixed.wrapping_mul(A)
+    mixed.wrapping_mul(FACTOR)
 }
 
 /// Map a hash to `0..len` by its upper bits, without a division and for any length.
 #[inline]
 pub fn scale(hash: u64, len: usize) -> usize {
     ((u128::from(hash) * len as u128) >> 64) as usize
+}
+
+/// The slot at which a search for a node with `hash` begins, in an index of `slots` (whole blocks).
+#[inline]
+pub fn index_slot(hash: u64, slots: usize) -> usize {
+    scale(hash, slots >> INDEX_BLOCK_BITS) << INDEX_BLOCK_BITS | hash as usize & (INDEX_BLOCK - 1)
 }
 
 /// The entry for a key with `hash` in an operation cache of `len` entries; for a longer cache it is never an earlier one.
@@ -326,6 +363,25 @@ mod tests {
         assert_eq!(slot(0x500, 0x900), slot(0x5FF, 0x9AB));
         assert_ne!(slot(0x500, 0x900), slot(0x600, 0x900));
         assert_ne!(slot(0x500, 0x900), slot(0x500, 0xA00));
+    }
+
+    #[test]
+    fn nodes_with_near_children_share_a_block() {
+        let slot = |low: u32, high: u32| {
+            index_slot(Node::hash(3, Ref::new(low, false), Ref::new(high, true)), 1 << 20) / INDEX_BLOCK
+        };
+        assert_eq!(slot(0x500, 0x900), slot(0x5FF, 0x9AB));
+        assert_ne!(slot(0x500, 0x900), slot(0x600, 0x900));
+        assert_ne!(slot(0x500, 0x900), slot(0x500, 0xA00));
+    }
+
+    #[test]
+    fn tags_tell_nodes_of_a_block_apart() {
+        let tag = |low: u32, high: u32| Node::hash(3, Ref::new(low, false), Ref::new(high, false)) as u32;
+        let mut tags: Vec<u32> = (0..64).flat_map(|low| (0..64).map(move |high| tag(low, high))).collect();
+        tags.sort_unstable();
+        tags.dedup();
+        assert!(tags.len() > 4090, "{}", tags.len());
     }
 
     #[test]

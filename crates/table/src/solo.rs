@@ -44,7 +44,7 @@ impl Default for Options {
             lanes: 8,
             lane_threshold: 5000,
             workers: 1,
-            worker_threshold: 2000,
+            worker_threshold: 500,
             always_shared: false,
             lanes_always: false,
         }

@@ -11,6 +11,8 @@ pub const HUGE_PAGES: bool = !cfg!(feature = "no-huge-pages");
 pub const INDEX_TAGS: bool = !cfg!(feature = "no-index-tags");
 /// Keep cache entries of neighbouring nodes on one page.
 pub const NEAR_CACHE: bool = !cfg!(feature = "scattered-cache");
+/// Keep index slots of nodes with neighbouring children on one page.
+pub const NEAR_INDEX: bool = !cfg!(feature = "scattered-index");
 /// Start with small tables and grow, instead of taking the whole budget at once.
 pub const GROW: bool = !cfg!(feature = "full-size-start");
 /// Keep cache entries whose nodes all survive a collection.

@@ -2,8 +2,8 @@
 
 use crate::sync::{spin, thread};
 
-/// Steps at full speed where each worker can have a processor of its own: about as long as it takes to wake somebody.
-const SPINS: u32 = 1000;
+/// Steps at full speed where each worker can have a processor of its own: a few times as long as it takes to wake somebody.
+const SPINS: u32 = 4000;
 /// Steps at full speed where workers wait for processors: whoever is waited for may need this one.
 const SPINS_IN_A_CROWD: u32 = 10;
 const YIELDS: u32 = 20;
