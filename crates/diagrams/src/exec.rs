@@ -125,6 +125,44 @@ pub trait Exec: Sized {
         Ok((a, b))
     }
 
+    /// As [`Exec::both`], but the second is not needed where the first comes to `enough`, and counts as equal to it then.
+    #[inline]
+    fn both_unless<O: Operation>(
+        &mut self,
+        env: &Env,
+        first: Call<O>,
+        second: Call<O>,
+        enough: Ref,
+    ) -> Result<(Ref, Ref), Interrupt> {
+        let a = self.solve(env, first)?;
+        if a == enough {
+            return Ok((a, a));
+        }
+        self.keep(a);
+        let b = self.solve(env, second)?;
+        self.release(1);
+        Ok((a, b))
+    }
+
+    /// As [`Exec::both_unless`], for operations before their terminal tests; none is enough if there is no such value.
+    #[inline]
+    fn both_tasks(
+        &mut self,
+        env: &Env,
+        first: Task,
+        second: Task,
+        enough: Option<Ref>,
+    ) -> Result<(Ref, Ref), Interrupt> {
+        let a = first.run(self, env)?;
+        if Some(a) == enough {
+            return Ok((a, a));
+        }
+        self.keep(a);
+        let b = second.run(self, env)?;
+        self.release(1);
+        Ok((a, b))
+    }
+
     /// Fetch what a sub-problem will need first.
     #[inline]
     fn announce<O: Operation>(&self, call: Call<O>) {

@@ -114,28 +114,20 @@ impl<D: Deque> Exec for Worker<'_, Threads<'_, '_>, D> {
     }
     #[inline]
     fn burn(&mut self) -> Result<(), Interrupt> {
+        // Where one half is trivial again and again, there are no spawns at which thieves would be answered.
+        self.poll();
         if self.state.burn()? { enlarge_cache(self) } else { Ok(()) }
     }
 
     #[inline]
     fn both<O: Operation>(&mut self, env: &Env, first: Call<O>, second: Call<O>) -> Result<(Ref, Ref), Interrupt> {
-        let Call::Todo { operation, negate, .. } = second else {
-            return self.solve(env, first).and_then(|a| Ok((a, self.solve(env, second)?)));
+        let (Call::Todo { .. }, Call::Todo { operation, negate, .. }) = (first, second) else {
+            return one_after_the_other(self, env, first, second);
         };
-        if let Call::Done(a) = first {
-            return Ok((a, self.solve(env, second)?));
-        }
         self.announce(first);
         self.announce(second);
         self.spawn(operation.task());
-        let a = match self.solve(env, first) {
-            Ok(a) => a,
-            Err(interrupt) => {
-                // Whoever has taken the task writes its result into our slot: wait for it, whatever it is.
-                let _ = self.sync();
-                return Err(interrupt);
-            }
-        };
+        let a = self.solve(env, first).inspect_err(|_| drop_spawned(self))?;
         self.keep(a);
         let b = match self.sync() {
             Synced::Task(_) => self.solve(env, second)?,
@@ -144,6 +136,63 @@ impl<D: Deque> Exec for Worker<'_, Threads<'_, '_>, D> {
         self.release(1);
         Ok((a, b))
     }
+
+    #[inline]
+    fn both_unless<O: Operation>(
+        &mut self,
+        env: &Env,
+        first: Call<O>,
+        second: Call<O>,
+        enough: Ref,
+    ) -> Result<(Ref, Ref), Interrupt> {
+        match first {
+            Call::Done(a) if a == enough => Ok((a, a)),
+            _ => self.both(env, first, second),
+        }
+    }
+
+    fn both_tasks(
+        &mut self,
+        env: &Env,
+        first: Task,
+        second: Task,
+        enough: Option<Ref>,
+    ) -> Result<(Ref, Ref), Interrupt> {
+        self.spawn(second);
+        let a = first.run(self, env).inspect_err(|_| drop_spawned(self))?;
+        if Some(a) == enough {
+            drop_spawned(self);
+            return Ok((a, a));
+        }
+        self.keep(a);
+        let b = match self.sync() {
+            Synced::Task(task) => task.run(self, env)?,
+            Synced::Result(answer) => answer.0?,
+        };
+        self.release(1);
+        Ok((a, b))
+    }
+}
+
+/// Two sub-problems of which one is trivial.
+#[inline]
+fn one_after_the_other<D: Deque, O: Operation>(
+    worker: &mut Worker<'_, Threads<'_, '_>, D>,
+    env: &Env,
+    first: Call<O>,
+    second: Call<O>,
+) -> Result<(Ref, Ref), Interrupt> {
+    match (first, second) {
+        (Call::Done(a), second) => Ok((a, worker.solve(env, second)?)),
+        (first, Call::Done(b)) => Ok((worker.solve(env, first)?, b)),
+        _ => unreachable!("one of them is trivial"),
+    }
+}
+
+/// Take the task spawned last back, whatever becomes of it. Whoever has begun it will write its result into our slot, so
+/// that has to be waited for.
+fn drop_spawned<D: Deque>(worker: &mut Worker<'_, Threads<'_, '_>, D>) {
+    let _ = worker.sync();
 }
 
 /// Have garbage collected, by all workers together.

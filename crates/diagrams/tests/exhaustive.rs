@@ -334,12 +334,15 @@ fn images_under_several_relations() {
     }
 }
 
-/// A manager that collects at every few nodes, with or without lanes.
+/// A manager that collects at every few nodes, with or without lanes and threads.
 fn stressed(random: &mut Random) -> Manager {
     let lanes_always = random.below(2) == 0;
     let sizing = Sizing { initial_nodes: 1 << 11, ..Sizing::default() };
     let stress = Some(1 + random.below(12) as u64);
-    let options = Options { stress, sizing, lanes_always, lane_threshold: 4, ..Options::default() };
+    // Threads cost too much to start for each of thousands of managers.
+    let workers = if random.below(10) == 0 { 3 } else { 1 };
+    let options =
+        Options { stress, sizing, lanes_always, lane_threshold: 4, workers, worker_threshold: 4, ..Options::default() };
     Manager::with_options(&Budget::new(4 << 20), options, Attention::default()).unwrap()
 }
 
@@ -375,8 +378,8 @@ fn closures_under_several_relations() {
 #[test]
 fn closures_go_as_deep_as_the_order() {
     let bits = 10_000;
-    for lanes_always in [false, true] {
-        let options = Options { lanes_always, lane_threshold: 100, ..Options::default() };
+    for (lanes_always, workers) in [(false, 1), (true, 1), (false, 3)] {
+        let options = Options { lanes_always, lane_threshold: 100, workers, ..Options::default() };
         let manager = Manager::with_options(&Budget::new(1 << 30), options, Attention::default()).unwrap();
         let relations: Vec<Relation> = (0..bits).map(|bit| flip(&manager, bit)).collect();
         let zero = manager.cube(&(0..bits).map(|bit| (2 * bit, false)).collect::<Vec<_>>()).unwrap();

@@ -81,10 +81,20 @@ fn a_full_table_loses_nothing_and_recovers() {
 
 #[test]
 fn every_operation_can_fail_and_be_tried_again() {
+    operations_fail_and_are_tried_again(1);
+}
+
+#[test]
+fn operations_of_several_workers_can_fail_too() {
+    operations_fail_and_are_tried_again(4);
+}
+
+fn operations_fail_and_are_tried_again(workers: usize) {
     let seed = Seed(0xF012);
     let mut random = Random::new(seed.0);
     // A small start leaves room for the relation, before the table takes all.
-    let options = Options { sizing: Sizing { initial_nodes: 1 << 11, ..Sizing::default() }, ..Options::default() };
+    let sizing = Sizing { initial_nodes: 1 << 11, ..Sizing::default() };
+    let options = Options { sizing, workers, worker_threshold: 1, ..Options::default() };
     let manager = Manager::with_options(&Budget::new(400_000), options, Attention::default()).unwrap();
     let [a, b, c] = [0; 3].map(|_| Table::from_points(10, |_| random.below(2) == 0));
     let [f, g, h] = [&a, &b, &c].map(|table| build(&manager, table));

@@ -171,7 +171,8 @@ fn small_tables(variables: u32, random: &mut Random) -> Options {
     // Most runs go into lanes early, some at once, some never.
     let lane_threshold = [1, 10, 100, u64::MAX][random.below(4)];
     let lanes = 2 + random.below(8);
-    Options { sizing, stress: (random.below(3) > 0).then_some(every), lanes, lane_threshold, lanes_always: true }
+    let stress = (random.below(3) > 0).then_some(every);
+    Options { sizing, stress, lanes, lane_threshold, lanes_always: true, ..Options::default() }
 }
 
 /// A manager, a pool of functions in it, and what they must be.
@@ -253,6 +254,22 @@ fn collections_at_every_node() {
             ..Options::default()
         };
         let mut fresh = Round::new(6, &mut random);
+        fresh.manager = Manager::with_options(&Budget::new(64 << 20), options, Attention::default()).unwrap();
+        fresh.pool = fresh.expected.iter().map(|table| common::build(&fresh.manager, table)).collect();
+        fresh.run(steps("TREMULA_ALGEBRA_STEPS", 1_000_000) / 400, &mut random);
+    }
+}
+
+#[test]
+fn several_workers() {
+    for round in 0..12 {
+        let seed = Seed(0x3A11 + round);
+        let mut random = Random::new(seed.0);
+        let mut options = small_tables(8, &mut random);
+        // Some operations start in one thread and go on in all of them, some are parallel at once.
+        options.workers = 2 + random.below(3);
+        options.worker_threshold = [1, 10, 50][random.below(3)];
+        let mut fresh = Round::new(8, &mut random);
         fresh.manager = Manager::with_options(&Budget::new(64 << 20), options, Attention::default()).unwrap();
         fresh.pool = fresh.expected.iter().map(|table| common::build(&fresh.manager, table)).collect();
         fresh.run(steps("TREMULA_ALGEBRA_STEPS", 1_000_000) / 400, &mut random);

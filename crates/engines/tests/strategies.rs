@@ -25,10 +25,21 @@ fn strategies() -> impl Iterator<Item = Strategy> {
 
 #[test]
 fn all_strategies_end_with_the_stored_set() {
+    let options = Options { stress: Some(100), lane_threshold: 100, lanes_always: true, ..Options::default() };
+    end_with_the_stored_set(options);
+}
+
+#[test]
+fn all_strategies_end_with_the_stored_set_on_several_workers() {
+    for workers in [2, 4] {
+        end_with_the_stored_set(Options { stress: Some(100), workers, worker_threshold: 10, ..Options::default() });
+    }
+}
+
+fn end_with_the_stored_set(options: Options) {
     for name in MODELS {
         let model = model(name);
         for strategy in strategies() {
-            let options = Options { stress: Some(100), lane_threshold: 100, lanes_always: true, ..Options::default() };
             let manager = Manager::with_options(&Budget::new(64 << 20), options, Attention::default()).unwrap();
             let system = SymbolicSystem::build(&manager, &model).unwrap();
             let stored = system.stored_reachable(&model).unwrap().expect("legacy files carry the answer");
@@ -83,13 +94,16 @@ fn a_stopped_run_keeps_a_lower_bound() {
     // In the second, auto is stopped while it races.
     for name in ["beem/bakery.1.bdd", "beem/adding.1.bdd.gz"] {
         let model = model(name);
-        strategies().for_each(|strategy| stop_after_three_rounds(&model, strategy));
+        for workers in [1, 3] {
+            strategies().for_each(|strategy| stop_after_three_rounds(&model, strategy, workers));
+        }
     }
 }
 
-fn stop_after_three_rounds(model: &TransitionSystem, strategy: Strategy) {
+fn stop_after_three_rounds(model: &TransitionSystem, strategy: Strategy, workers: usize) {
     let attention = Attention::default();
-    let manager = Manager::with_options(&Budget::new(64 << 20), Options::default(), attention.clone()).unwrap();
+    let options = Options { workers, worker_threshold: 1, ..Options::default() };
+    let manager = Manager::with_options(&Budget::new(64 << 20), options, attention.clone()).unwrap();
     let system = SymbolicSystem::build(&manager, model).unwrap();
     let stored = system.stored_reachable(model).unwrap().expect("legacy files carry the answer");
     let mut observer = Impatient { attention: attention.clone(), rounds: 3 };

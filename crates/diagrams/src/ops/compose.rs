@@ -54,9 +54,9 @@ impl Operation for Compose {
         if node.level == self.level {
             return ite(exec, env, self.g, node.high, node.low);
         }
-        let low = compose(exec, env, node.low, self.level, self.g)?;
+        let halves = [node.low, node.high].map(|half| Task::ComposeOf(half, self.level, self.g));
+        let (low, high) = exec.both_tasks(env, halves[0], halves[1], None)?;
         exec.keep(low);
-        let high = compose(exec, env, node.high, self.level, self.g)?;
         exec.keep(high);
         // `g` may reach above this variable, so the result is put together by ite.
         let variable = exec.make(node.level, Ref::FALSE, Ref::TRUE)?;

@@ -85,10 +85,8 @@ impl Operation for Ite {
         let (f0, f1) = exec.cofactors(self.f, level);
         let (g0, g1) = exec.cofactors(self.g, level);
         let (h0, h1) = exec.cofactors(self.h, level);
-        let low = ite(exec, env, f0, g0, h0)?;
-        exec.keep(low);
-        let high = ite(exec, env, f1, g1, h1)?;
-        exec.release(1);
+        let halves = (Task::IteOf(f0, g0, h0), Task::IteOf(f1, g1, h1));
+        let (low, high) = exec.both_tasks(env, halves.0, halves.1, None)?;
         exec.make(level, low, high)
     }
 }

@@ -57,13 +57,7 @@ impl Operation for Exists {
             let (low, high) = exec.both(env, exists(f0, self.set), exists(f1, self.set))?;
             return exec.make(node.level, low, high);
         }
-        let low = exec.solve(env, exists(f0, self.set))?;
-        if low == Ref::TRUE {
-            return Ok(low);
-        }
-        exec.keep(low);
-        let high = exec.solve(env, exists(f1, self.set))?;
-        exec.release(1);
+        let (low, high) = exec.both_unless(env, exists(f0, self.set), exists(f1, self.set), Ref::TRUE)?;
         or_of_results(exec, env, low, high)
     }
 }
@@ -120,14 +114,9 @@ impl Operation for AndExists {
         }
         let (f0, f1) = exec.cofactors(self.f, level);
         let (g0, g1) = exec.cofactors(self.g, level);
-        let low = and_exists(exec, env, f0, g0, self.set)?;
         let quantified = set.contains(level);
-        if quantified && low == Ref::TRUE {
-            return Ok(low);
-        }
-        exec.keep(low);
-        let high = and_exists(exec, env, f1, g1, self.set)?;
-        exec.release(1);
+        let halves = (Task::AndExistsOf(f0, g0, self.set), Task::AndExistsOf(f1, g1, self.set));
+        let (low, high) = exec.both_tasks(env, halves.0, halves.1, quantified.then_some(Ref::TRUE))?;
         if quantified { or_of_results(exec, env, low, high) } else { exec.make(level, low, high) }
     }
 }
