@@ -281,7 +281,8 @@ impl Bdd {
         levels.sort_unstable();
         levels.dedup();
         let f = self.target();
-        count::count(&mut self.core().table, f, &levels)
+        let core = &mut *self.core();
+        count::count(&mut core.table, core.workers.unwrap_or(1), f, &levels)
     }
 
     /// Value of the function where `value` tells each variable's.

@@ -1,24 +1,34 @@
 //! Exact counting: satisfying assignments as integers of any size, in memory taken from the budget.
 //!
 //! Every node gets a number of fixed width, wide enough for two to the power of the variables, in one array indexed by
-//! the node's rank among the nodes of the diagram. Nothing is allocated per node.
+//! the node's rank among the nodes of the diagram. Levels are counted from below, the nodes of one level by all workers
+//! together. Nothing is allocated per node.
 
 use crate::error::Error;
 use dashu_int::{UBig, Word};
+use std::ops::Range;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tremula_table::{Bitmap, Ranks, Ref, Solo};
 
-/// Count the assignments of `levels` (ascending) that satisfy `f`. All variables of `f` must be among them.
-pub fn count(table: &mut Solo, f: Ref, levels: &[u32]) -> Result<UBig, Error> {
+/// Fewer nodes than this are not worth the start of a thread.
+const NODES_PER_WORKER: usize = 1 << 13;
+
+/// Count the assignments of `levels` (ascending) that satisfy `f`, on up to `workers` threads. All variables of `f` must be
+/// among them.
+pub fn count(table: &mut Solo, workers: usize, f: Ref, levels: &[u32]) -> Result<UBig, Error> {
     if f.is_terminal() {
         return Ok(if f == Ref::TRUE { UBig::ONE << levels.len() } else { UBig::ZERO });
     }
-    let (marks, nodes) = table.reachable(&[f])?;
+    let (marks, nodes) = table.reachable_by(&[f], workers)?;
     let limbs = levels.len() / Word::BITS as usize + 1;
-    let bytes = nodes.saturating_add(1).saturating_mul(limbs).saturating_mul(size_of::<Word>());
+    let bytes = nodes.saturating_add(1).saturating_mul(limbs * size_of::<Word>() + size_of::<u32>());
     let _lease = crate::lease::take(table, bytes)?;
     let ranks = Ranks::new(&marks);
-    let numbers = vec![0; (nodes + 1) * limbs];
-    Counter { table, levels, marks, ranks, limbs, numbers }.total(f)
+    let numbers = (0..(nodes + 1) * limbs).map(|_| AtomicU64::new(0)).collect();
+    let counter = Counter { table, levels, marks, ranks, limbs, numbers };
+    counter.run(workers.min(nodes / NODES_PER_WORKER).max(1))?;
+    Ok(counter.total(f))
 }
 
 struct Counter<'a> {
@@ -27,69 +37,122 @@ struct Counter<'a> {
     marks: Bitmap,
     ranks: Ranks,
     limbs: usize,
-    /// Count of each node over the variables from its own downwards; zero until known (no node is unsatisfiable).
-    numbers: Vec<Word>,
+    /// Count of each node over the variables from its own downwards; known when its level is done.
+    // Relaxed throughout: a level is written and read on different sides of a barrier.
+    numbers: Vec<AtomicU64>,
+}
+
+/// Nodes of a diagram by level.
+struct ByLevel {
+    nodes: Vec<Ref>,
+    /// Where the nodes of each counted variable are.
+    levels: Vec<Range<usize>>,
+}
+
+/// Numbers in the making.
+struct Scratch {
+    sum: Vec<Word>,
+    number: Vec<Word>,
 }
 
 impl Counter<'_> {
-    fn total(mut self, f: Ref) -> Result<UBig, Error> {
-        self.visit(f)?;
-        let mut sum = vec![0; self.limbs];
-        self.add_edge(&mut sum, f, 0)?;
-        Ok(UBig::from_words(&sum))
+    /// Count all nodes, level by level from below.
+    fn run(&self, workers: usize) -> Result<(), Error> {
+        let by_level = self.by_level()?;
+        let barrier = Barrier::new(workers);
+        let work = |worker: usize| {
+            let mut scratch = self.scratch();
+            for (at, level) in by_level.levels.iter().enumerate().rev() {
+                let part = |number: usize| level.start + level.len() * number / workers;
+                for &node in &by_level.nodes[part(worker)..part(worker + 1)] {
+                    self.count_node(&mut scratch, node, at);
+                }
+                barrier.wait();
+            }
+        };
+        std::thread::scope(|scope| {
+            (1..workers).for_each(|worker| drop(scope.spawn(move || work(worker))));
+            work(0);
+        });
+        Ok(())
     }
 
-    fn place(&self, index: u32) -> std::ops::Range<usize> {
+    /// Sort the nodes by level, each into its place at once.
+    fn by_level(&self) -> Result<ByLevel, Error> {
+        let inner = || self.marks.iter().skip(1).map(|position| Ref::new(position, false));
+        let mut ends = vec![0; self.levels.len()];
+        for node in inner() {
+            let level = self.table.level(node);
+            let at = self.levels.binary_search(&level).map_err(|_| Error::NotCounted { level })?;
+            ends[at] += 1;
+        }
+        let mut sum = 0;
+        let levels: Vec<Range<usize>> = ends
+            .iter()
+            .map(|&count: &usize| {
+                sum += count;
+                sum - count..sum
+            })
+            .collect();
+        let mut next: Vec<usize> = levels.iter().map(|range| range.start).collect();
+        let mut nodes = vec![Ref::FALSE; sum];
+        for node in inner() {
+            let at = self.position(node);
+            nodes[next[at]] = node;
+            next[at] += 1;
+        }
+        Ok(ByLevel { nodes, levels })
+    }
+
+    fn scratch(&self) -> Scratch {
+        Scratch { sum: vec![0; self.limbs], number: vec![0; self.limbs] }
+    }
+
+    fn place(&self, index: u32) -> Range<usize> {
         let rank = self.ranks.rank(&self.marks, index) as usize;
         rank * self.limbs..(rank + 1) * self.limbs
     }
 
-    fn is_known(&self, f: Ref) -> bool {
-        f.is_terminal() || self.numbers[self.place(f.index())].iter().any(|&limb| limb != 0)
-    }
-
-    /// Position of a level among the counted variables; the terminal comes after all of them.
-    fn position(&self, f: Ref) -> Result<usize, Error> {
+    /// Position of a level among the counted variables, of which it is one; the terminal comes after all of them.
+    fn position(&self, f: Ref) -> usize {
         if f.is_terminal() {
-            return Ok(self.levels.len());
+            return self.levels.len();
         }
         let level = self.table.level(f);
-        self.levels.binary_search(&level).map_err(|_| Error::NotCounted { level })
+        self.levels.partition_point(|&other| other < level)
     }
 
-    /// Compute the numbers of all nodes below `f`, children first, on an explicit stack.
-    fn visit(&mut self, f: Ref) -> Result<(), Error> {
-        let mut stack = vec![f.regular()];
-        while let Some(&top) = stack.last() {
-            let node = self.table.node(top);
-            let before = stack.len();
-            stack.extend([node.low, node.high].into_iter().filter(|&child| !self.is_known(child)).map(Ref::regular));
-            if stack.len() == before {
-                stack.pop();
-                let mut sum = vec![0; self.limbs];
-                let below = self.position(top)? + 1;
-                self.add_edge(&mut sum, node.low, below)?;
-                self.add_edge(&mut sum, node.high, below)?;
-                let place = self.place(top.index());
-                self.numbers[place].copy_from_slice(&sum);
-            }
+    /// Count a node at the variable `at`, whose children are counted.
+    fn count_node(&self, scratch: &mut Scratch, node: Ref, at: usize) {
+        scratch.sum.fill(0);
+        let children = self.table.node(node);
+        self.add_edge(scratch, children.low, at + 1);
+        self.add_edge(scratch, children.high, at + 1);
+        for (cell, &limb) in self.numbers[self.place(node.index())].iter().zip(&scratch.sum) {
+            cell.store(limb, Ordering::Relaxed);
         }
-        Ok(())
     }
 
     /// Add the count of an edge that leaves from position `from`: variables skipped double it each.
-    fn add_edge(&self, sum: &mut [Word], edge: Ref, from: usize) -> Result<(), Error> {
-        let at = self.position(edge)?;
-        let mut number = vec![0; self.limbs];
+    fn add_edge(&self, Scratch { sum, number }: &mut Scratch, edge: Ref, from: usize) {
+        let at = self.position(edge);
+        number.fill(0);
         if !edge.is_terminal() {
-            number.copy_from_slice(&self.numbers[self.place(edge.index())]);
+            for (limb, cell) in number.iter_mut().zip(&self.numbers[self.place(edge.index())]) {
+                *limb = cell.load(Ordering::Relaxed);
+            }
         }
         if edge.is_complement() {
-            complement(&mut number, self.levels.len() - at);
+            complement(number, self.levels.len() - at);
         }
-        shift_left(&mut number, at - from);
-        add(sum, &number);
-        Ok(())
+        shift_left(number, at - from);
+        add(sum, number);
+    }
+
+    fn total(&self, f: Ref) -> UBig {
+        let mut scratch = self.scratch();
+        self.add_edge(&mut scratch, f, 0);
+        UBig::from_words(&scratch.sum)
     }
 }
 
@@ -100,9 +163,12 @@ fn complement(number: &mut [Word], bits: usize) {
         let (value, overflow) = (!*limb).overflowing_add(Word::from(carry));
         (*limb, carry) = (value, overflow);
     }
-    let mut power = vec![0; number.len()];
-    power[bits / Word::BITS as usize] = 1 << (bits % Word::BITS as usize);
-    add(number, &power);
+    let (at, power) = (bits / Word::BITS as usize, 1 << (bits % Word::BITS as usize));
+    let mut carry = power;
+    for limb in &mut number[at..] {
+        let (value, overflow) = limb.overflowing_add(carry);
+        (*limb, carry) = (value, Word::from(overflow));
+    }
 }
 
 fn add(sum: &mut [Word], number: &[Word]) {
@@ -126,6 +192,34 @@ fn shift_left(number: &mut [Word], by: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tremula_table::{Attention, Budget, Options};
+
+    /// A parity, and a function with as many nodes as there are points, on any number of threads.
+    #[test]
+    fn workers_count_alike() {
+        let mut table = Solo::new(&Budget::new(64 << 20), Options::default(), Attention::default()).unwrap();
+        let levels: Vec<u32> = (0..100).collect();
+        let mut make = |level, low, high| {
+            let made = table.make(level, low, high).unwrap();
+            table.keep(made);
+            made
+        };
+        let parity = levels.iter().rev().fold(Ref::FALSE, |f, &level| make(level, f, !f));
+        let mut row = vec![Ref::FALSE, Ref::TRUE];
+        for level in (0..40).rev() {
+            // Nodes that count upwards: each joins two neighbours of the row below.
+            let at = |n: usize| row[n % row.len()];
+            let width = (row.len() * 2).min(3000);
+            row = (0..width).map(|n| make(level, at(n), at(n + 1 + n / 7))).collect();
+        }
+        for f in [parity, row[0], !row[1]] {
+            let one = count(&mut table, 1, f, &levels).unwrap();
+            for workers in [2, 3, 8] {
+                assert_eq!(count(&mut table, workers, f, &levels).unwrap(), one);
+            }
+        }
+        assert_eq!(count(&mut table, 4, parity, &levels).unwrap(), UBig::ONE << 99);
+    }
 
     #[test]
     fn limb_arithmetic_matches_big_integers() {

@@ -39,7 +39,7 @@ pub(crate) struct Core {
     pace: Pace,
     lanes: Option<Lanes>,
     /// Workers for large operations; none where these run in one thread.
-    workers: Option<usize>,
+    pub workers: Option<usize>,
     worker_threshold: u64,
     pool: Option<Pool>,
 }
@@ -369,7 +369,7 @@ impl Manager {
         }
         let core = self.core.borrow();
         let roots: Vec<Ref> = functions.iter().map(|f| core.table.handles().get(f.slot)).collect();
-        Ok(core.table.reachable(&roots)?.1)
+        Ok(core.table.reachable_by(&roots, core.workers.unwrap_or(1))?.1)
     }
 
     /// Check the invariants of everything that handles reach (for tests).

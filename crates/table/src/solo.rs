@@ -10,6 +10,7 @@ use crate::index::{Probe, UniqueIndex};
 use crate::layout::{IndexWord, Key, MAX_NODES, Node, Ref};
 use crate::memory::{MapError, Region};
 use crate::roots::HandleSlots;
+use crate::shared::mark_together;
 use crate::sizing::{Sizes, Sizing};
 use crate::stats::Counters;
 use crate::tuning;
@@ -538,11 +539,20 @@ impl Solo {
 
     /// Positions of all nodes below the given roots, marked in a fresh bitmap, and their number without the terminal.
     pub fn reachable(&self, roots: &[Ref]) -> Result<(Bitmap, usize), MapError> {
+        self.reachable_by(roots, 1)
+    }
+
+    /// As [`Solo::reachable`], on up to `workers` threads.
+    pub fn reachable_by(&self, roots: &[Ref], workers: usize) -> Result<(Bitmap, usize), MapError> {
         let mut bitmap = Bitmap::reserve(self.books.sizes.nodes)?;
         bitmap.resize(self.books.sizes.nodes);
         bitmap.insert(0);
-        let mut stack = Vec::new();
-        let count = roots.iter().map(|&root| mark_from(&self.nodes, &mut bitmap, &mut stack, root)).sum();
+        let mut stack: Vec<u32> = roots.iter().map(|root| root.index()).filter(|&at| bitmap.insert(at)).collect();
+        let few = if workers > 1 { NODES_FOR_ONE } else { usize::MAX };
+        let mut count = mark_some(&self.nodes, &mut bitmap, &mut stack, few);
+        if !stack.is_empty() {
+            count += mark_together(&self.nodes, &mut bitmap, stack, workers);
+        }
         Ok((bitmap, count))
     }
 
@@ -573,13 +583,23 @@ impl Solo {
     }
 }
 
+/// A diagram of fewer nodes is marked by one thread before others could have started.
+const NODES_FOR_ONE: usize = 1 << 14;
+
 /// Mark everything below `root` and return how many granules were new.
 fn mark_from(nodes: &[Node], live: &mut Bitmap, stack: &mut Vec<u32>, root: Ref) -> usize {
-    let mut count = 0;
     if live.insert(root.index()) {
         stack.push(root.index());
     }
-    while let Some(position) = stack.pop() {
+    mark_some(nodes, live, stack, usize::MAX)
+}
+
+/// Mark what is below the nodes on the stack, until `limit` of them were taken. Returns how many were.
+fn mark_some(nodes: &[Node], live: &mut Bitmap, stack: &mut Vec<u32>, limit: usize) -> usize {
+    let mut count = 0;
+    while count < limit
+        && let Some(position) = stack.pop()
+    {
         count += 1;
         let node = nodes[position as usize];
         for child in [node.low, node.high] {
