@@ -282,7 +282,8 @@ impl Bdd {
         levels.dedup();
         let f = self.target();
         let core = &mut *self.core();
-        count::count(&mut core.table, core.workers.unwrap_or(1), f, &levels)
+        let workers = core.workers();
+        count::count(&mut core.table, workers, f, &levels)
     }
 
     /// Value of the function where `value` tells each variable's.

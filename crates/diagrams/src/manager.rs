@@ -39,7 +39,7 @@ pub(crate) struct Core {
     pace: Pace,
     lanes: Option<Lanes>,
     /// Workers for large operations; none where these run in one thread.
-    pub workers: Option<usize>,
+    workers: Option<usize>,
     worker_threshold: u64,
     pool: Option<Pool>,
 }
@@ -65,6 +65,11 @@ impl Core {
         }
         self.table.unwind(depth);
         result
+    }
+
+    /// Threads for work that needs no pool.
+    pub fn workers(&self) -> usize {
+        self.workers.unwrap_or(1)
     }
 
     /// Expansions that an operation gets in the plain execution.
@@ -337,6 +342,11 @@ impl Manager {
         self.core.borrow().table.counters()
     }
 
+    /// How many threads large operations run on.
+    pub fn workers(&self) -> usize {
+        self.core.borrow().workers()
+    }
+
     /// What the workers have done for each other; none if no operation has needed several.
     pub fn stealing(&self) -> Option<Statistics> {
         self.core.borrow().pool.as_ref().map(Pool::statistics)
@@ -369,7 +379,7 @@ impl Manager {
         }
         let core = self.core.borrow();
         let roots: Vec<Ref> = functions.iter().map(|f| core.table.handles().get(f.slot)).collect();
-        Ok(core.table.reachable_by(&roots, core.workers.unwrap_or(1))?.1)
+        Ok(core.table.reachable_by(&roots, core.workers())?.1)
     }
 
     /// Check the invariants of everything that handles reach (for tests).

@@ -5,7 +5,7 @@ mod common;
 use common::{Random, Seed, Table, build, manager, random_table, table};
 use std::collections::HashSet;
 use tremula_diagrams::io::{self, FileError};
-use tremula_diagrams::{Bdd, Error, Manager};
+use tremula_diagrams::{Attention, Bdd, Budget, Error, ImportEdge, ImportNode, Manager, Options};
 
 const VARIABLES: u32 = 8;
 
@@ -87,6 +87,46 @@ fn compact_files_round_trip() {
         let contents = there.load_compact(compact(&here, &[("c", &constant)], &[]).as_slice(), 0).unwrap();
         assert_eq!(contents.root("c").unwrap().as_constant(), Some(value));
     }
+}
+
+/// Functions with many nodes: random ones in rows, each of which refers to the row below.
+fn many_nodes(manager: &Manager) -> Vec<Bdd> {
+    let mut random = Random::new(0x1A46E);
+    let edge = |node, complement| ImportEdge { node, complement };
+    let (rows, width) = (20, 4000);
+    let mut nodes: Vec<ImportNode> = Vec::new();
+    for row in 0..rows {
+        let below = |random: &mut Random| match row {
+            0 => 0,
+            _ => (nodes.len() - random.below(width)) as u32,
+        };
+        let fresh: Vec<ImportNode> = (0..width)
+            .map(|_| ImportNode {
+                level: rows - row,
+                low: edge(below(&mut random), false),
+                high: edge(below(&mut random), random.below(2) == 0),
+            })
+            .collect();
+        nodes.extend(fresh);
+    }
+    let functions: Vec<ImportEdge> = (0..width as u32).map(|at| edge(nodes.len() as u32 - at, false)).collect();
+    manager.import(nodes, &functions).unwrap()
+}
+
+#[test]
+fn several_workers_write_the_same_file() {
+    let files = [1, 2, 5].map(|workers| {
+        let options = Options { workers, ..Options::default() };
+        let manager = Manager::with_options(&Budget::new(256 << 20), options, Attention::default()).unwrap();
+        let functions = many_nodes(&manager);
+        let count = manager.shared_node_count(&functions.iter().collect::<Vec<_>>()).unwrap();
+        assert!(count > 50_000, "{count}");
+        let file = compact(&manager, &functions.iter().map(|f| ("f", f)).collect::<Vec<_>>(), &[]);
+        let again = manager.load_compact(file.as_slice(), usize::MAX).unwrap();
+        assert!(again.roots.iter().map(|root| &root.1).eq(&functions));
+        file
+    });
+    assert!(files.iter().all(|file| *file == files[0]));
 }
 
 #[test]

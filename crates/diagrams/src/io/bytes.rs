@@ -28,18 +28,9 @@ impl<W: Write> Sink<W> {
         if self.buffer.len() >= BUFFER_BYTES { self.spill() } else { Ok(()) }
     }
 
-    pub fn number(&mut self, mut value: u64) -> Result<(), FileError> {
-        let mut bytes = [0; 10];
-        let mut used = 0;
-        loop {
-            let more = value > 0x7F;
-            bytes[used] = (value & 0x7F) as u8 | u8::from(more) << 7;
-            used += 1;
-            value >>= 7;
-            if !more {
-                return self.raw(&bytes[..used]);
-            }
-        }
+    pub fn number(&mut self, value: u64) -> Result<(), FileError> {
+        append_number(&mut self.buffer, value);
+        if self.buffer.len() >= BUFFER_BYTES { self.spill() } else { Ok(()) }
     }
 
     pub fn string(&mut self, text: &str) -> Result<(), FileError> {
@@ -60,6 +51,16 @@ impl<W: Write> Sink<W> {
         self.out.write_all(&self.hasher.finalize().to_le_bytes())?;
         Ok(self.out.flush()?)
     }
+}
+
+/// Add a number to `bytes`.
+#[inline]
+pub fn append_number(bytes: &mut Vec<u8>, mut value: u64) {
+    while value > 0x7F {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
 }
 
 /// Where bytes come from. Errors carry the offset at which the expected thing starts.

@@ -14,12 +14,13 @@
 //!
 //! Nodes that are redundant, repeated or otherwise not canonical are no error: [`Manager::import`] normalises them.
 
-use super::bytes::{Sink, Source, malformed};
+use super::bytes::{Sink, Source, append_number, malformed};
 use super::error::FileError;
 use super::export::Export;
 use crate::Bdd;
 use crate::manager::{ImportEdge, ImportNode, Manager};
 use std::io::{Read, Write};
+use std::ops::Range;
 use tremula_table::layout::MAX_LEVELS;
 
 /// Not text, not UTF-8, and mangled by anything that translates line ends.
@@ -72,7 +73,7 @@ impl Manager {
             sink.string(name)?;
             sink.number(u64::from(edge.node) << 1 | u64::from(edge.complement))?;
         }
-        write_nodes(&mut sink, &export, levels)?;
+        write_nodes(&mut sink, &export, levels, self.workers())?;
         sink.finish()
     }
 
@@ -100,21 +101,46 @@ impl Manager {
     }
 }
 
-fn write_nodes<W: Write>(sink: &mut Sink<W>, export: &Export, levels: u32) -> Result<(), FileError> {
+/// Nodes that one worker encodes at a time.
+const BATCH: usize = 1 << 14;
+
+/// Encode the nodes, in batches on all workers, and write them in order.
+fn write_nodes<W: Write>(sink: &mut Sink<W>, export: &Export, levels: u32, workers: usize) -> Result<(), FileError> {
+    let batches: Vec<Range<usize>> =
+        (0..export.nodes.len()).step_by(BATCH).map(|start| start..(start + BATCH).min(export.nodes.len())).collect();
+    for round in batches.chunks(workers) {
+        let encoded: Vec<Vec<u8>> = match round {
+            [batch] => vec![encode(export, levels, batch.clone())],
+            _ => std::thread::scope(|scope| {
+                let encode = |batch: &Range<usize>| {
+                    let batch = batch.clone();
+                    scope.spawn(move || encode(export, levels, batch))
+                };
+                let threads: Vec<_> = round.iter().map(encode).collect();
+                threads.into_iter().map(|thread| thread.join().expect("encoding does not panic")).collect()
+            }),
+        };
+        encoded.iter().try_for_each(|bytes| sink.raw(bytes))?;
+    }
+    Ok(())
+}
+
+fn encode(export: &Export, levels: u32, batch: Range<usize>) -> Vec<u8> {
     let level_of = |edge: ImportEdge| match edge.node {
         0 => levels,
         number => export.nodes[number as usize - 1].level,
     };
-    for (at, node) in export.nodes.iter().enumerate() {
-        let number = at as u64 + 1;
+    let mut bytes = Vec::with_capacity(8 * batch.len());
+    for at in batch {
+        let (node, number) = (&export.nodes[at], at as u64 + 1);
         let distance = |edge: ImportEdge| if edge.node == 0 { 0 } else { number - u64::from(edge.node) };
         let nearest = level_of(node.low).min(level_of(node.high));
         debug_assert!(!node.low.complement, "exports are canonical");
-        sink.number(u64::from(nearest - 1 - node.level))?;
-        sink.number(distance(node.low))?;
-        sink.number(distance(node.high) << 1 | u64::from(node.high.complement))?;
+        append_number(&mut bytes, u64::from(nearest - 1 - node.level));
+        append_number(&mut bytes, distance(node.low));
+        append_number(&mut bytes, distance(node.high) << 1 | u64::from(node.high.complement));
     }
-    Ok(())
+    bytes
 }
 
 struct Header {

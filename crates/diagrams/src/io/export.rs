@@ -43,7 +43,7 @@ impl Manager {
         }
         let core = &mut *self.core.borrow_mut();
         let roots: Vec<Ref> = functions.iter().map(|f| core.table.handles().get(f.slot)).collect();
-        let (marks, count) = core.table.reachable(&roots)?;
+        let (marks, count) = core.table.reachable_by(&roots, core.workers())?;
         let lease = lease::take(&mut core.table, count.saturating_mul(BYTES_PER_NODE))?;
         let ranks = Ranks::new(&marks);
         let (numbers, nodes) = (vec![UNLISTED; count + 1], Vec::with_capacity(count));
