@@ -1,5 +1,6 @@
 //! The command line: names, defaults and help texts.
 
+use crate::bench_args::BenchArgs;
 use crate::memory::Size;
 use crate::tune::Tune;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -39,7 +40,7 @@ Example:
   tremula reach testdata/beem/at.1.bdd.gz --strategy chaining --mem 2G";
 
 /// More threads than any machine has cores.
-const MOST_WORKERS: i64 = 1024;
+pub const MOST_WORKERS: i64 = 1024;
 
 /// Exact reachable state sets of symbolic models
 #[derive(Parser, Debug)]
@@ -65,6 +66,8 @@ pub enum Command {
     Contains(ContainsArgs),
     /// Print states from a file written by reach --save-states
     Pick(PickArgs),
+    /// Measure parts of this program on this machine
+    Bench(BenchArgs),
 }
 
 /// `tremula reach`.
@@ -249,15 +252,19 @@ mod tests {
         Args::command().debug_assert();
     }
 
+    /// This command's help, and that of those below it.
+    fn assert_narrow(command: &clap::Command) {
+        for command in command.get_subcommands() {
+            let help = command.clone().term_width(80).render_long_help().to_string();
+            assert!(help.lines().all(|line| line.chars().count() <= 80), "{}:\n{help}", command.get_name());
+            assert_narrow(command);
+        }
+    }
+
     #[test]
     fn help_fits_a_narrow_terminal() {
         let mut command = Args::command();
         command.build();
-        let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
-        for name in names {
-            let help =
-                command.find_subcommand_mut(&name).unwrap().clone().term_width(80).render_long_help().to_string();
-            assert!(help.lines().all(|line| line.chars().count() <= 80), "{name}:\n{help}");
-        }
+        assert_narrow(&command);
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::path::Path;
 use std::process::ExitCode;
+use tremula_studies::StudyError;
 
 /// How the program ends. The numbers are part of the command line contract.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -74,6 +75,19 @@ impl From<tremula_diagrams::Error> for Failure {
         match error {
             Error::TableFull | Error::Cancelled | Error::LevelTooLarge { .. } => Failure::Limit(error.to_string()),
             _ => Failure::Internal(error.to_string()),
+        }
+    }
+}
+
+impl From<StudyError> for Failure {
+    fn from(error: StudyError) -> Failure {
+        let text = error.to_string();
+        match error {
+            StudyError::NothingToMeasure(_) | StudyError::UnknownProgram { .. } => Failure::Input(text),
+            StudyError::Setup(_) | StudyError::Threads(_) => Failure::Limit(text),
+            StudyError::WrongAnswer { .. } | StudyError::WrongTable { .. } | StudyError::Panicked { .. } => {
+                Failure::Internal(text)
+            }
         }
     }
 }

@@ -15,6 +15,7 @@
 //! | `model` | reading a model inside the budget |
 //! | `tune` | hidden knobs for measurements |
 //! | `memory` | sizes, container limits, resident memory |
+//! | `bench`, `bench_args` | studies of parts of the program, and their command line |
 //! | `convert`, `info`, `matrix`, `matrix_svg`, `states` | the other commands |
 //! | `output` | standard output and files that appear complete or not at all |
 //! | `numbers` | numbers for people |
@@ -22,6 +23,8 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod bench;
+mod bench_args;
 mod convert;
 mod error;
 mod events;
@@ -67,5 +70,6 @@ fn dispatch(args: Args, started: Instant) -> Result<Exit, Failure> {
         Command::Count(args) => states::count(&args),
         Command::Contains(args) => states::contains(&args),
         Command::Pick(args) => states::pick(&args),
+        Command::Bench(args) => bench::bench(&args),
     }
 }

@@ -30,6 +30,19 @@ pub enum StudyError {
         expected: u64,
     },
 
+    /// A table does not hold what was put into it.
+    #[error("{run}: the table is wrong: {problem}")]
+    WrongTable {
+        /// Table, mix, load and number of workers.
+        run: String,
+        /// What is wrong.
+        problem: &'static str,
+    },
+
+    /// The table could not be set up.
+    #[error("cannot set up the table: {0}")]
+    Setup(#[from] tremula_table::SetupError),
+
     /// A task of a run panicked.
     #[error("{run}: {panicked}")]
     Panicked {

@@ -2,7 +2,8 @@
 //!
 //! A study takes options and returns a report, a plain value that displays as tables of text, serialises to JSON and
 //! draws itself as SVG pictures. Nothing here prints or writes files. [`tasks_study`] compares our work stealing with
-//! other libraries, which the feature `peers` brings in; [`plot`] draws.
+//! other libraries, which the feature `peers` brings in; [`table_study`] measures find-or-put of the shared table beside
+//! other ways of probing and beside theory; [`plot`] draws.
 //!
 //! ```
 //! use tremula_studies::tasks_study::{TasksOptions, run};
@@ -12,8 +13,6 @@
 //! assert_eq!(report.programs[0].answer, 724);
 //! # Ok::<(), tremula_studies::StudyError>(())
 //! ```
-//!
-//! Not yet: the shared table.
 
 #![forbid(unsafe_code)]
 
@@ -23,8 +22,10 @@ mod picture;
 pub mod plot;
 mod spread;
 mod stack;
+pub mod table_study;
 pub mod tasks_study;
 mod text;
+mod unique;
 
 pub use error::StudyError;
 pub use picture::Picture;

@@ -37,6 +37,13 @@ pub enum Unit {
     Nanoseconds,
 }
 
+impl Axis {
+    /// An axis.
+    pub fn new(label: &str, scale: Scale, unit: Unit) -> Axis {
+        Axis { label: label.to_owned(), scale, unit }
+    }
+}
+
 /// About so many ticks are wanted.
 const TICKS: f64 = 5.0;
 

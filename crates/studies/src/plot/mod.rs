@@ -8,7 +8,7 @@
 //! use tremula_studies::plot::{Axis, Figure, Line, Marks, Panel, Scale, Unit};
 //! let squares = Line { series: 0, points: vec![(1.0, 1.0), (2.0, 4.0), (3.0, 9.0)] };
 //! let marks = Marks::Lines(vec![squares]);
-//! let axis = |label: &str| Axis { label: label.into(), scale: Scale::Linear, unit: Unit::Number };
+//! let axis = |label| Axis::new(label, Scale::Linear, Unit::Number);
 //! let panel = Panel { title: String::new(), x: axis("n"), y: axis("value"), guide: None, marks };
 //! let series = vec!["n²".into()];
 //! let figure = Figure { title: "Squares".into(), series, panels: vec![panel], ..Figure::default() };

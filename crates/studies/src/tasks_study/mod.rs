@@ -33,7 +33,7 @@ use crate::numbers;
 use crate::stack::on_large_stack;
 use crate::{Spread, StudyError};
 use programs::Entry;
-use std::thread::available_parallelism;
+use tremula_fabric::topology::cpu_limit;
 use versions::{Failure, Measured, measure};
 
 /// Make the study; `progress` gets a line for each run.
@@ -41,8 +41,7 @@ pub fn run(options: &TasksOptions, progress: &mut dyn FnMut(&str)) -> Result<Tas
     check(options)?;
     let chosen = chosen_programs(options)?;
     let programs = chosen.iter().map(|entry| study(entry, options, progress)).collect::<Result<_, _>>()?;
-    let processors = available_parallelism().map_or(1, usize::from);
-    Ok(TasksReport { processors, reps: options.reps, programs })
+    Ok(TasksReport { processors: cpu_limit(), reps: options.reps, programs })
 }
 
 fn check(options: &TasksOptions) -> Result<(), StudyError> {

@@ -1,9 +1,9 @@
 //! What the study measures.
 
 use super::versions::Version;
-use std::thread::available_parallelism;
+use tremula_fabric::topology::cpu_limit;
 
-/// What the study measures. The default is everything at full size, with all processors of the machine.
+/// What the study measures. The default is everything at full size, with all processors that can be used.
 #[derive(Clone, Debug)]
 pub struct TasksOptions {
     /// Numbers of workers to measure with, all above zero.
@@ -23,7 +23,7 @@ pub struct TasksOptions {
 impl Default for TasksOptions {
     fn default() -> TasksOptions {
         TasksOptions {
-            workers: doublings(available_parallelism().map_or(1, usize::from)),
+            workers: doublings(cpu_limit()),
             reps: 5,
             quick: false,
             programs: Vec::new(),

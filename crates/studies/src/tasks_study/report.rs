@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// What the study found out. Displays as tables of text that fit 100 columns.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TasksReport {
-    /// Processors that the machine offers; results with more workers say little.
+    /// Processors that can be used; results with more workers say little.
     pub processors: usize,
     /// Runs of each version.
     pub reps: usize,

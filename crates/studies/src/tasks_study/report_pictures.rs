@@ -5,6 +5,7 @@ use super::steals::Steals;
 use super::versions::Version;
 use crate::Picture;
 use crate::plot::{Axis, Bar, Bars, Figure, Guide, Line, Marks, Panel, Scale, Unit};
+use crate::unique::unique;
 
 impl TasksReport {
     /// Speed-up, times, and steal latency for each version that counts steals.
@@ -44,8 +45,8 @@ impl TasksReport {
         let versions = self.versions();
         let panel = |program: &ProgramReport| Panel {
             title: program.name.clone(),
-            x: axis("workers", Scale::Whole, Unit::Number),
-            y: axis("speed-up", Scale::Linear, Unit::Number),
+            x: Axis::new("workers", Scale::Whole, Unit::Number),
+            y: Axis::new("speed-up", Scale::Linear, Unit::Number),
             guide: Some(Guide::Diagonal),
             marks: Marks::Lines(speed_up_lines(program, &versions)),
         };
@@ -62,8 +63,8 @@ impl TasksReport {
         let (versions, workers) = (self.versions(), self.worker_counts());
         let panel = |program: &ProgramReport| Panel {
             title: program.name.clone(),
-            x: axis("workers", Scale::Whole, Unit::Number),
-            y: axis("time", Scale::Linear, Unit::Seconds),
+            x: Axis::new("workers", Scale::Whole, Unit::Number),
+            y: Axis::new("time", Scale::Linear, Unit::Seconds),
             guide: Some(Guide::Level(program.sequential_seconds.median)),
             marks: time_bars(program, &versions, &workers),
         };
@@ -83,8 +84,8 @@ impl TasksReport {
             let curves = latency_curves(program, version, &workers);
             (!curves.is_empty()).then(|| Panel {
                 title: program.name.clone(),
-                x: axis("from request to answer", Scale::Decades, Unit::Nanoseconds),
-                y: axis("steals that took no longer", Scale::Linear, Unit::Percent),
+                x: Axis::new("from request to answer", Scale::Decades, Unit::Nanoseconds),
+                y: Axis::new("steals that took no longer", Scale::Linear, Unit::Percent),
                 guide: None,
                 marks: Marks::Curves(curves),
             })
@@ -144,19 +145,4 @@ impl ProgramReport {
     fn of(&self, version: Version) -> impl Iterator<Item = &VersionReport> {
         self.parallel.iter().filter(move |report| report.version == version)
     }
-}
-
-/// Each item once, in the order of first appearance.
-fn unique<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
-    let mut unique = Vec::new();
-    for item in items {
-        if !unique.contains(&item) {
-            unique.push(item);
-        }
-    }
-    unique
-}
-
-fn axis(label: &str, scale: Scale, unit: Unit) -> Axis {
-    Axis { label: label.to_owned(), scale, unit }
 }

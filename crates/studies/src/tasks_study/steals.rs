@@ -11,10 +11,10 @@ pub struct Steals {
     pub succeeded: u64,
     /// Requests that brought nothing.
     pub failed: u64,
-    /// Tasks given to workers that slept.
+    /// Tasks given to workers that waited.
     pub gifts: u64,
-    /// Times that a worker went to sleep.
-    pub sleeps: u64,
+    /// Times that a worker found nothing to steal and waited.
+    pub waits: u64,
     /// Steals by nanoseconds from request to answer: upper ends of buckets, and how many fell into each.
     pub latency_ns: BTreeMap<u64, u64>,
 }
@@ -25,7 +25,7 @@ impl Steals {
         self.succeeded += after.steals - before.steals;
         self.failed += after.failed_steals - before.failed_steals;
         self.gifts += after.gifts - before.gifts;
-        self.sleeps += after.sleeps - before.sleeps;
+        self.waits += after.waits - before.waits;
         for (nanoseconds, count) in after.latency_ns.buckets() {
             *self.latency_ns.entry(nanoseconds).or_default() += count;
         }

@@ -1,0 +1,102 @@
+//! `tremula bench`: studies of parts of this program, on this machine.
+
+use crate::bench_args::{BenchArgs, FindingsArgs, Study, TableArgs, TasksArgs};
+use crate::error::{Exit, Failure};
+use crate::output;
+use serde::Serialize;
+use std::fmt::Display;
+use std::io::Write;
+use std::path::Path;
+use tremula_studies::table_study::{self, TableOptions};
+use tremula_studies::tasks_study::{self, TasksOptions};
+use tremula_studies::{Picture, StudyError};
+
+/// Runs of each version, if little time is to be spent.
+const QUICK_REPS: usize = 3;
+
+/// Make a study.
+pub fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
+    match &args.study {
+        Study::Tasks(args) => tasks(args),
+        Study::Table(args) => table(args),
+    }
+}
+
+fn tasks(args: &TasksArgs) -> Result<Exit, Failure> {
+    let options = tasks_options(args);
+    let report = study(&args.findings, |progress| tasks_study::run(&options, progress))?;
+    publish(&args.findings, "tasks", &report, &report.pictures())
+}
+
+fn table(args: &TableArgs) -> Result<Exit, Failure> {
+    let options = table_options(args);
+    let report = study(&args.findings, |progress| table_study::run(&options, progress))?;
+    publish(&args.findings, "table", &report, &report.pictures())
+}
+
+fn tasks_options(args: &TasksArgs) -> TasksOptions {
+    let usual = TasksOptions::default();
+    let reps = args.reps.map(|reps| reps as usize);
+    TasksOptions {
+        quick: args.quick,
+        reps: reps.unwrap_or(if args.quick { QUICK_REPS } else { usual.reps }),
+        workers: given_or(&args.workers, usual.workers),
+        programs: args.programs.clone(),
+        versions: given_or(&args.versions, usual.versions),
+        ..usual
+    }
+}
+
+fn table_options(args: &TableArgs) -> TableOptions {
+    let usual = if args.quick { TableOptions::quick() } else { TableOptions::default() };
+    TableOptions {
+        operations: args.operations.unwrap_or(usual.operations),
+        workers: given_or(&args.workers, usual.workers),
+        loads: given_or(&args.load, usual.loads),
+        chunks: given_or(&args.chunks, usual.chunks),
+        mixes: given_or(&args.mixes, usual.mixes),
+        ..usual
+    }
+}
+
+fn given_or<T: Clone>(given: &[T], usual: Vec<T>) -> Vec<T> {
+    if given.is_empty() { usual } else { given.to_vec() }
+}
+
+/// Make a study, with progress on standard error. The folder for its findings is there before the work begins.
+fn study<R>(
+    args: &FindingsArgs,
+    run: impl FnOnce(&mut dyn FnMut(&str)) -> Result<R, StudyError>,
+) -> Result<R, Failure> {
+    if let Some(folder) = &args.out {
+        std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder, &error))?;
+    }
+    let mut progress = |line: &str| {
+        if !args.quiet {
+            output::to_stderr(&format!("{line}\n"));
+        }
+    };
+    Ok(run(&mut progress)?)
+}
+
+/// Print the findings, and write them into the folder that was asked for.
+fn publish(
+    args: &FindingsArgs,
+    name: &str,
+    report: &(impl Serialize + Display),
+    pictures: &[Picture],
+) -> Result<Exit, Failure> {
+    let json = serde_json::to_string(report).expect("plain data has a form in JSON") + "\n";
+    if let Some(folder) = &args.out {
+        write(&folder.join(format!("{name}.json")), &json)?;
+        for picture in pictures {
+            write(&folder.join(&picture.file_name), &picture.svg)?;
+        }
+    }
+    output::to_stdout(&if args.json { json } else { report.to_string() })?;
+    Ok(Exit::Complete)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    output::write_file(path, |out| out.write_all(text.as_bytes()).map_err(|error| Failure::file(path, &error)))
+}

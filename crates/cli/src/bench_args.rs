@@ -1,0 +1,125 @@
+//! The command line of `tremula bench`.
+
+use crate::args::MOST_WORKERS;
+use clap::Subcommand;
+use std::path::PathBuf;
+use tremula_studies::table_study::{LOADS, Mix, Subject};
+use tremula_studies::tasks_study::Version;
+
+const TASKS_NOTES: &str = "\
+Every answer is checked. For each program, the sequential time comes first.
+
+Example:
+  tremula bench tasks --quick --workers 1,2,4 --programs fib,uts --out results";
+
+const TABLE_NOTES: &str = "\
+Tables that read chunks of several sizes, tables that probe slot by slot, and
+the program's own table. What they hold is checked after each run. The chunks
+that inserts read are printed beside those that theory expects.
+
+Example:
+  tremula bench table --quick --load 0.5,0.9 --mixes 80/20 --out results";
+
+/// `tremula bench`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example:\n  tremula bench table --quick")]
+pub struct BenchArgs {
+    /// What to measure.
+    #[command(subcommand)]
+    pub study: Study,
+}
+
+/// What to measure.
+#[derive(Subcommand, Debug)]
+pub enum Study {
+    /// Work stealing: small programs on our pools and on those of other libraries
+    Tasks(TasksArgs),
+    /// The unique table: throughput and latency of find-or-put, and its probes
+    Table(TableArgs),
+}
+
+/// What becomes of the findings.
+#[derive(clap::Args, Debug)]
+pub struct FindingsArgs {
+    /// Print the findings as one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Write the findings as JSON and as SVG pictures into a folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// No progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `tremula bench tasks`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = TASKS_NOTES)]
+pub struct TasksArgs {
+    /// Small sizes: seconds instead of minutes
+    #[arg(long)]
+    pub quick: bool,
+    /// Numbers of workers, separated by commas [default: 1, 2, 4 … all cores]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = workers)]
+    pub workers: Vec<usize>,
+    /// Runs of each version; the median counts [default: 5, with --quick 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub reps: Option<u32>,
+    /// Programs: fib, queens, uts, matmul, langford, or one size of them, such as
+    /// queens(15) [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub programs: Vec<String>,
+    /// Pools: tremula, tremula-split, rayon, lace-ws [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = version)]
+    pub versions: Vec<Version>,
+    #[command(flatten)]
+    pub findings: FindingsArgs,
+}
+
+/// `tremula bench table`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = TABLE_NOTES)]
+pub struct TableArgs {
+    /// Small tables and few operations: seconds instead of minutes
+    #[arg(long)]
+    pub quick: bool,
+    /// Numbers of workers, separated by commas [default: 1 and all cores]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = workers)]
+    pub workers: Vec<usize>,
+    /// Operations of each worker [default: 10000000, with --quick 100000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub operations: Option<u64>,
+    /// Load factors [default: 0.1,0.3,0.5,0.65,0.7,0.8,0.9]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = load)]
+    pub load: Vec<f64>,
+    /// Slots read at a time [default: 8,16,32,64,128]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chunk)]
+    pub chunks: Vec<usize>,
+    /// Per cent of finds and of inserts [default: 50/50,80/20,20/80]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub mixes: Vec<Mix>,
+    #[command(flatten)]
+    pub findings: FindingsArgs,
+}
+
+fn workers(text: &str) -> Result<usize, String> {
+    let most = MOST_WORKERS as usize;
+    let is_meant = |number: &usize| (1..=most).contains(number);
+    text.parse().ok().filter(is_meant).ok_or_else(|| format!("expected a number of workers from 1 to {most}"))
+}
+
+fn load(text: &str) -> Result<f64, String> {
+    let problem = || format!("expected a load factor from {} to {}", LOADS.start(), LOADS.end());
+    text.parse().ok().filter(|load| LOADS.contains(load)).ok_or_else(problem)
+}
+
+fn chunk(text: &str) -> Result<usize, String> {
+    let problem = || format!("expected one of {}", Subject::CHUNKS.map(|chunk| chunk.to_string()).join(", "));
+    text.parse().ok().filter(|chunk| Subject::CHUNKS.contains(chunk)).ok_or_else(problem)
+}
+
+fn version(text: &str) -> Result<Version, String> {
+    let names = || Version::PARALLEL.iter().map(|version| version.name()).collect::<Vec<_>>().join(", ");
+    let known = Version::PARALLEL.iter().copied().find(|version| version.name() == text);
+    known.ok_or_else(|| format!("expected one of {}", names()))
+}

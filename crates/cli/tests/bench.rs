@@ -1,0 +1,117 @@
+//! The quick studies: what they print, what they write, and what they refuse.
+
+mod common;
+
+use common::{at, code, complete, exit, json, run, stderr, stdout};
+use serde_json::Value;
+
+/// The names in an object, sorted.
+fn keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
+    value[name].as_array().unwrap_or_else(|| panic!("{name} in {value}"))
+}
+
+fn assert_positive(value: &Value) {
+    assert!(value.as_f64().is_some_and(|number| number > 0.0), "{value}");
+}
+
+fn files(folder: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("the folder was made");
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn tasks_are_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = at(&folder, "new/results");
+    let args = ["bench", "tasks", "--quick", "--reps", "2", "--workers", "1,2", "--json", "--out", &out];
+    let output = run(&args);
+    assert_eq!(code(&output), exit::COMPLETE, "{output:?}");
+    assert!(stderr(&output).contains("fib(30), tremula, workers 2: "), "{output:?}");
+    let report = json(&output);
+    assert_eq!(keys(&report), ["processors", "programs", "reps"]);
+    assert_eq!(report["reps"], 2);
+    for program in list(&report, "programs") {
+        assert_eq!(keys(program), ["answer", "name", "parallel", "sequential_seconds", "tasks"]);
+        for version in list(program, "parallel") {
+            assert_positive(&version["speed_up"]);
+            assert_positive(&version["seconds"]["median"]);
+        }
+    }
+    let written: Value =
+        serde_json::from_slice(&std::fs::read(at(&folder, "new/results/tasks.json")).unwrap()).unwrap();
+    assert_eq!(written, report);
+    assert!(files(&out).contains(&"tasks-speed-up.svg".to_owned()), "{:?}", files(&out));
+}
+
+#[test]
+fn tables_are_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = at(&folder, "results");
+    let options = ["--workers", "1,2", "--operations", "20000", "--load", "0.5,0.9", "--chunks", "8,64"];
+    let args = ["bench", "table", "--quick", "--mixes", "80/20,20/80", "--json", "--out", &out, "-q"];
+    let output = run(&[&args[..], &options].concat());
+    assert_eq!((code(&output), stderr(&output)), (exit::COMPLETE, String::new()), "{output:?}");
+    let report = json(&output);
+    let expected = ["clock_ns", "operations", "processors", "runs", "sampled", "slots", "theory", "window"];
+    assert_eq!(keys(&report), expected);
+    assert_eq!((report["operations"].as_u64(), list(&report, "theory").len()), (Some(20_000), 4));
+    // Five tables of the study at two loads, the table itself at one.
+    assert_eq!(list(&report, "runs").len(), (5 * 2 + 1) * 2 * 2);
+    for run in list(&report, "runs") {
+        let expected =
+            ["chunks", "latency_ns", "load", "million_per_second", "mix", "operations", "subject", "workers"];
+        assert_eq!(keys(run), expected);
+        assert_eq!(keys(&run["latency_ns"]), ["p50", "p90", "p99", "p999"]);
+        assert_positive(&run["million_per_second"]["median"]);
+    }
+    for theory in list(&report, "theory") {
+        assert!(theory["measured"].as_f64() >= Some(1.0) && theory["simulated"].as_f64() >= Some(1.0), "{theory}");
+        assert!(theory["thesis_measured"].is_f64(), "{theory}");
+    }
+    let latencies = ["table-latency-1.svg", "table-latency-2.svg"];
+    let others = ["table-probes.svg", "table-probing.svg", "table.json"];
+    assert_eq!(files(&out), [&["table-chunks.svg"][..], &latencies, &others].concat());
+}
+
+#[test]
+fn text_is_for_people() {
+    let tasks = complete(&["bench", "tasks", "--quick", "--reps", "1", "--workers", "1", "--programs", "queens", "-q"]);
+    assert!(tasks.contains("queens(10) = 724") && tasks.contains("speed-up"), "{tasks}");
+    let options = ["--workers", "1", "--operations", "5000", "--load", "0.5", "--chunks", "8", "--mixes", "50/50"];
+    let table = complete(&[&["bench", "table", "--quick", "-q"][..], &options].concat());
+    assert!(table.contains("Million operations per second") && table.contains("thesis"), "{table}");
+    for text in [tasks, table] {
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+}
+
+#[test]
+fn bad_usage_is_refused() {
+    for (args, words) in [
+        (&["bench"][..], "Usage"),
+        (&["bench", "nodes"], "unrecognized subcommand"),
+        (&["bench", "tasks", "--workers", "0"], "workers from 1"),
+        (&["bench", "tasks", "--workers", "1,,2"], "workers from 1"),
+        (&["bench", "tasks", "--reps", "0"], "--reps"),
+        (&["bench", "tasks", "--programs", "sort"], "no program is called \"sort\"; there are fib(42)"),
+        (&["bench", "tasks", "--versions", "cilk"], "tremula-split"),
+        (&["bench", "table", "--load", "1"], "load factor from 0.02 to 0.98"),
+        (&["bench", "table", "--load", "half"], "load factor from 0.02 to 0.98"),
+        (&["bench", "table", "--chunks", "12"], "8, 16, 32"),
+        (&["bench", "table", "--mixes", "90/20"], "such as 80/20"),
+        (&["bench", "table", "--operations", "0"], "--operations"),
+        (&["bench", "table", "--quick", "--out", "/dev/null/results"], "/dev/null/results: "),
+    ] {
+        let output = run(args);
+        assert_eq!((code(&output), stdout(&output)), (exit::INPUT, String::new()), "{args:?}: {output:?}");
+        assert!(stderr(&output).contains(words), "{words:?} in {output:?}");
+    }
+}
