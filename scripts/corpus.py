@@ -10,6 +10,7 @@ Examples:
   scripts/corpus.py --strategies par,auto --mem 256M --timeout 20
   scripts/corpus.py --stress 1000 --max-states 20000 --max-seconds 0.1
   scripts/corpus.py --squeeze --strategies par --max-seconds 5
+  scripts/corpus.py --strategies par,chaining --workers 1,2,4,8 --repeat 3 --tune worker-threshold=10
 """
 
 import json
@@ -33,6 +34,8 @@ def arguments():
     parser.add_argument("--max-states", metavar="N", type=int, help="only models with at most so many states")
     parser.add_argument("--max-seconds", metavar="S", type=float, help="only models that took Sylvan at most so long")
     parser.add_argument("--strategies", metavar="NAMES", default="all", help="all, or a list with commas")
+    parser.add_argument("--workers", metavar="LIST", type=common.comma_list, default=["1"], help="threads, default 1")
+    parser.add_argument("--repeat", metavar="N", type=int, default=1, help="runs of each kind, default 1")
     parser.add_argument("--timeout", metavar="S", type=float, default=120, help="seconds for each run, default 120")
     parser.add_argument("--mem", metavar="SIZE", help="budget; resident memory is then checked against it")
     parser.add_argument("--stress", metavar="N", type=int, help="collect at every Nth created node")
@@ -52,13 +55,14 @@ class Checker:
         self.args = args
         self.binary = common.need_binary(args.binary)
 
-    def run(self, model, strategy, budget, knobs=()):
+    def run(self, model, strategy, workers, budget, knobs=()):
         """One run; `mistakes` and `budget` join the record."""
         args = self.args
         more = [word for knob in [*knobs, *args.tune] for word in ("--tune", knob)]
+        more += ["--workers", workers]
         more += ["--mem", str(budget)] if budget else []
         more += ["--stress", str(args.stress)] if args.stress else []
-        record = {"model": model.name, "strategy": strategy, "budget": budget}
+        record = {"model": model.name, "strategy": strategy, "workers": workers, "budget": budget}
         record |= common.reach(self.binary, model.path, strategy, args.timeout, *more)
         record["mistakes"] = common.mistakes(model, strategy, record)
         over = common.over_budget(record, budget) if budget else None
@@ -66,16 +70,16 @@ class Checker:
             record["mistakes"].append(over)
         return record
 
-    def plain(self, model, strategy):
+    def plain(self, model, strategy, workers):
         """One run, as asked for."""
         budget = common.size_bytes(self.args.mem) if self.args.mem else None
-        record = self.run(model, strategy, budget)
+        record = self.run(model, strategy, workers, budget)
         least = self.args.min_collections
         if least and record["verdict"] == "complete" and (record["collections"] or 0) < least:
             record["mistakes"].append(f"{record['collections']} collections, not {least}")
         return record
 
-    def squeeze(self, model, strategy):
+    def squeeze(self, model, strategy, workers):
         """Runs with smaller and smaller budgets, until one forces enough collections and still suffices.
 
         Where no budget alone does, the tables start small too. The record returned is the one that succeeded, or else
@@ -84,7 +88,7 @@ class Checker:
         budget = common.size_bytes(self.args.mem) if self.args.mem else None
         tried = []
         for how, knobs in (("budget", []), ("tables", SMALL_TABLES)):
-            found = self.search(model, strategy, budget, knobs, tried)
+            found = self.search(model, strategy, workers, budget, knobs, tried)
             if found or tried[0]["verdict"] != "complete":
                 break
         result = dict(found or tried[0])
@@ -93,10 +97,10 @@ class Checker:
         result["mistakes"] = [f"{mistake} (budget {r['budget']})" for r in tried for mistake in r["mistakes"]]
         return result
 
-    def search(self, model, strategy, budget, knobs, tried):
+    def search(self, model, strategy, workers, budget, knobs, tried):
         """Halves the budget from the peak of a first run on; where half is too little, looks between."""
         least = self.args.min_collections or 5
-        first = self.run(model, strategy, budget, knobs)
+        first = self.run(model, strategy, workers, budget, knobs)
         tried.append(first)
         if first["verdict"] != "complete":
             return None
@@ -105,7 +109,7 @@ class Checker:
             budget = (enough + too_little) // 2 if too_little else enough // 2
             if budget < LEAST_BUDGET or too_little and enough - too_little < enough // 50:
                 break
-            record = self.run(model, strategy, budget, knobs)
+            record = self.run(model, strategy, workers, budget, knobs)
             tried.append(record)
             if record["verdict"] != "complete":
                 too_little = budget
@@ -119,6 +123,8 @@ class Checker:
 def describe(record):
     """A record in one line."""
     parts = [record["model"], record["strategy"], record["verdict"], f"{record['wall']:.2f} s"]
+    if record["workers"] != "1":
+        parts.insert(2, f"{record['workers']} workers")
     if record.get("collections") is not None:
         parts.append(f"{record['collections']} collections")
     if record["budget"]:
@@ -146,8 +152,8 @@ def worst_memory(records):
 def summary(args, strategies, records):
     """The table, and everything that did not end well."""
     rows = []
-    for strategy in strategies:
-        mine = [record for record in records if record["strategy"] == strategy]
+    for strategy, workers in [(strategy, workers) for strategy in strategies for workers in args.workers]:
+        mine = [record for record in records if (record["strategy"], record["workers"]) == (strategy, workers)]
         if not mine:
             continue
         finished = [record for record in mine if record["verdict"] == "complete"]
@@ -155,12 +161,12 @@ def summary(args, strategies, records):
         unfinished = [record for record in mine if record["verdict"] == "unknown"]
         right = [record for record in finished if not record["mistakes"]]
         collections = [record["collections"] for record in finished if record.get("collections") is not None]
-        row = [strategy, len(mine), len(finished), len(right), len(wrong), len(unfinished)]
+        row = [strategy, workers, len(mine), len(finished), len(right), len(wrong), len(unfinished)]
         row += [f"{min(collections)}..{max(collections)}" if collections else "-"]
         if args.squeeze:
             row += [sum(record["squeezed"] == how for record in mine) for how in ("budget", "tables")]
         rows.append(row + [f"{sum(record['wall'] for record in mine):.0f}", worst_memory(mine)])
-    header = ["strategy", "runs", "finished", "right", "wrong", "unfinished", "collections"]
+    header = ["strategy", "workers", "runs", "finished", "right", "wrong", "unfinished", "collections"]
     header += ["by budget", "by small tables"] if args.squeeze else []
     text = [common.markdown(header + ["seconds", "most resident"], rows)]
     lists = [
@@ -184,7 +190,8 @@ def main():
     check = checker.squeeze if args.squeeze else checker.plain
     # The longest first, so that several jobs end together.
     by_time = sorted(models, key=lambda model: model.sylvan1 or 0, reverse=True)
-    work = [(model, strategy) for model in by_time for strategy in strategies]
+    kinds = [(strategy, workers) for strategy in strategies for workers in args.workers] * args.repeat
+    work = [(model, *kind) for model in by_time for kind in kinds]
     progress = common.Progress(len(work))
 
     def perform(item):

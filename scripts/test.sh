@@ -13,6 +13,9 @@ step lint
 scripts/lint.sh
 step tests
 cargo test --workspace --locked
+step failures
+cargo build --release --locked -p tremula
+scripts/failures.sh --share 20
 step fuzz
 scripts/fuzz.sh --smoke "${FUZZ_SECONDS:-30}"
 echo "test: all passed in $SECONDS s"
