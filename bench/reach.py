@@ -15,6 +15,7 @@ the two programs and the models is needed.
 
 Examples:
   bench/reach.py --peer bddmc --out reach.jsonl
+  bench/reach.py --peer bddmc --workers 2 --out reach-2.jsonl
   bench/reach.py --auto --out auto.jsonl --jobs 4
   bench/reach.py --convert-only converted/
   bench/reach.py --peer ./bddmc --binary ./tremula --converted converted/ --expected expected.csv --out reach.jsonl
@@ -48,6 +49,7 @@ def arguments():
     parser.add_argument("--max-sylvan", metavar="S", type=float)
     parser.add_argument("--strategies", metavar="NAMES", default="par", help="of Tremula; default par")
     parser.add_argument("--auto", action="store_true", help="auto against every single strategy, without the peer")
+    parser.add_argument("--workers", metavar="N", type=int, default=1, help="threads of both, default 1")
     parser.add_argument("--timeout", metavar="S", type=float, default=120, help="seconds for each run, default 120")
     parser.add_argument("--reps", metavar="N", type=int, default=5)
     parser.add_argument("--jobs", metavar="N", type=int, default=1, help="models at a time")
@@ -68,7 +70,7 @@ def arguments():
 
 def run_peer(args, model):
     """One run of bddmc."""
-    ended = common.run([args.peer, "-s", args.peer_strategy, "-w", "1", model.path], args.timeout)
+    ended = common.run([args.peer, "-s", args.peer_strategy, "-w", args.workers, model.path], args.timeout)
     seconds = re.search(rf"{args.peer_strategy} Time: ([0-9.]+)", ended.stdout, re.IGNORECASE)
     states = re.search(r"Final states: ([0-9.e+]+|inf) states", ended.stdout)
     record = {"wall": round(ended.wall, 6), "max_rss": ended.max_rss}
@@ -88,7 +90,7 @@ def run_peer(args, model):
 def run_own(args, model, strategy, timeout):
     """One run of Tremula."""
     more = [word for knob in args.tune for word in ("--tune", knob)] + (["--mem", args.mem] if args.mem else [])
-    answer = common.reach(args.binary, model.path, strategy, timeout, *more)
+    answer = common.reach(args.binary, model.path, strategy, timeout, *more, workers=args.workers)
     kept = ("wall", "max_rss", "load", "collections", "did", "nodes", "levels")
     record = {key: answer.get(key) for key in kept}
     wrong = common.mistakes(model, strategy, answer)

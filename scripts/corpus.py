@@ -59,11 +59,10 @@ class Checker:
         """One run; `mistakes` and `budget` join the record."""
         args = self.args
         more = [word for knob in [*knobs, *args.tune] for word in ("--tune", knob)]
-        more += ["--workers", workers]
         more += ["--mem", str(budget)] if budget else []
         more += ["--stress", str(args.stress)] if args.stress else []
         record = {"model": model.name, "strategy": strategy, "workers": workers, "budget": budget}
-        record |= common.reach(self.binary, model.path, strategy, args.timeout, *more)
+        record |= common.reach(self.binary, model.path, strategy, args.timeout, *more, workers=workers)
         record["mistakes"] = common.mistakes(model, strategy, record)
         over = common.over_budget(record, budget) if budget else None
         if over:

@@ -264,7 +264,7 @@ mutant share-off-by-one crates/table/src/shared/safepoint.rs shuttle table colle
 ====
         at(self.number)..at(self.number + 1).saturating_sub(1).max(at(self.number))
 END
-mutant due-lowered-after-the-meeting crates/table/src/shared/safepoint.rs shuttle table full <<'END'
+mutant due-lowered-after-the-meeting crates/table/src/shared/safepoint.rs shuttle table a_demand <<'END'
         if self.number == 0 {
             // Relaxed: the last meeting orders it before the next demand.
             self.shared.due.store(0, Ordering::Relaxed);

@@ -50,6 +50,8 @@ must_find() {
     echo "sanitize: $1 finds the planted fault '$2'"
 }
 
+# A sanitizer makes everything ten times as slow, and more where workers wait for processors.
+export LEDGER_OPERATIONS=20000
 packages=(-p tremula-tasks -p tremula-table -p tremula-diagrams --lib --tests)
 export TSAN_OPTIONS="halt_on_error=1 ${TSAN_OPTIONS:-}"
 # Lanes switch stacks, which the sanitizer takes for a use after return.

@@ -49,7 +49,7 @@ fn assert_contract(output: &std::process::Output) -> Value {
 #[test]
 fn a_complete_answer_has_exactly_the_agreed_keys() {
     let path = model(SMALL);
-    let output = run(&["reach", &path, "--strategy", "bfs", "--json"]);
+    let output = run(&["reach", &path, "--strategy", "bfs", "--workers", "3", "--json"]);
     assert_eq!(code(&output), exit::COMPLETE);
     let value = assert_contract(&output);
     assert_eq!(value["model"], path);
@@ -59,7 +59,7 @@ fn a_complete_answer_has_exactly_the_agreed_keys() {
     assert_eq!(value["levels"], 101);
     assert_eq!(value["strategy"], "bfs");
     assert_eq!((&value["engine"], &value["order"]), (&"bdd".into(), &"given".into()));
-    assert_eq!((&value["workers"], &value["ranks"]), (&1.into(), &1.into()));
+    assert_eq!((&value["workers"], &value["ranks"]), (&3.into(), &1.into()));
     assert_eq!((&value["verdict"], &value["reason"]), (&"complete".into(), &Value::Null));
     assert_eq!(stderr(&output), "");
 }
@@ -127,12 +127,12 @@ fn memory_stays_inside_the_budget() {
 }
 
 #[test]
-fn several_workers_are_answered_with_a_warning() {
-    let output = run(&["reach", &model(SMALL), "--workers", "4", "--json"]);
-    assert_eq!(code(&output), exit::COMPLETE);
-    assert_eq!(json(&output)["workers"], 1);
-    assert!(stderr(&output).contains("one worker"));
-    assert_eq!(stderr(&run(&["reach", &model(SMALL), "--workers", "4", "--json", "--quiet"])), "");
+fn all_allowed_processors_work_unless_told_otherwise() {
+    let workers = json(&run(&["reach", &model(SMALL), "--json"]))["workers"].as_u64().unwrap();
+    let processors = std::thread::available_parallelism().unwrap().get() as u64;
+    assert!((1..=processors).contains(&workers), "{workers} of {processors}");
+    let output = run(&["reach", &model(LARGE), "--strategy", "par", "--workers", "2", "--timeout", "3", "--stats"]);
+    assert!(stdout(&output).contains("Workers   "), "{output:?}");
 }
 
 #[test]

@@ -107,3 +107,13 @@ fn with_a_collection_at_every_thousandth_node() {
 fn with_little_memory() {
     small_models(&["--mem", "3M"]);
 }
+
+#[test]
+fn on_several_workers_with_collections() {
+    small_models(&["--workers", "4", "--tune", "worker-threshold=20", "--stress", "1000"]);
+}
+
+#[test]
+fn on_several_workers_with_little_memory() {
+    small_models(&["--workers", "3", "--tune", "worker-threshold=1", "--mem", "3M"]);
+}

@@ -31,9 +31,9 @@ fn endless_model(folder: &TempDir) -> String {
 
 #[test]
 fn an_interrupt_ends_with_what_is_known() {
-    for signal in [Signal::INT, Signal::TERM] {
+    for (signal, workers) in [(Signal::INT, "1"), (Signal::TERM, "1"), (Signal::INT, "4"), (Signal::TERM, "2")] {
         let folder = tempfile::tempdir().unwrap();
-        let child = start_and_wait(&folder, &["--json"]);
+        let child = start_and_wait(&folder, &["--json", "--workers", workers]);
         send(&child, signal);
         let output = child.wait_with_output().unwrap();
         assert_eq!(code(&output), exit::LIMIT, "{output:?}");

@@ -17,7 +17,7 @@
 //! run that is stopped early still gives a lower bound; a run ends when a round adds nothing, so all strategies end with
 //! the same set.
 //!
-//! Not yet: choice of variable orders, several workers.
+//! Not yet: choice of variable orders.
 #![forbid(unsafe_code)]
 
 mod auto;
