@@ -16,7 +16,7 @@
 //! Layers inside: [`layout`] owns every bit; [`memory`] the mapped arrays; the node store, the unique index and the
 //! operation cache are joined in [`Solo`], whose invariants T1 to T5 the rest of the workspace relies on.
 //!
-//! Not yet: tables shared by threads or by processes.
+//! Not yet: tables shared by processes.
 
 pub mod layout;
 pub mod memory;
@@ -29,12 +29,15 @@ mod books;
 mod budget;
 mod cache;
 mod index;
+#[cfg(all(test, loom))]
+mod interleavings;
 mod probing;
 mod roots;
 mod shared;
 mod sizing;
 mod solo;
 mod stats;
+mod sync;
 mod wide;
 
 pub use attention::{Attention, Interrupt};

@@ -3,6 +3,7 @@
 //! A [`Region`] reserves room for its largest length at once and hands out a prefix. The kernel gives memory to pages
 //! when they are first touched, so an unused tail costs address space only. Huge pages are advised.
 
+use crate::sync::unless_modelled;
 use crate::tuning;
 use bytemuck::Pod;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
@@ -10,7 +11,8 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-const HUGE_PAGE: usize = 2 << 20;
+/// Models of loom and shuttle have an object for each word of a shared region, so theirs end where they must.
+const HUGE_PAGE: usize = unless_modelled(2 << 20, 64);
 
 /// A growable array of plain data at a fixed address.
 ///
@@ -89,9 +91,20 @@ impl<T: Pod> Region<T> {
 pub unsafe trait Twin: Sync {
     /// The type whose memory it is.
     type Of: Pod;
+
+    /// An atomic of a model checker, outside the memory that it stands for.
+    #[cfg(any(loom, shuttle))]
+    fn stand_in(value: Self::Of) -> Self;
+    /// Its last value.
+    #[cfg(any(loom, shuttle))]
+    fn into_plain(self) -> Self::Of;
+    /// Set it to zero.
+    #[cfg(any(loom, shuttle))]
+    fn zero(&self);
 }
 
 /// A [`Region`] borrowed as an array of atomics. Reading beyond the region's length gives zeros.
+#[cfg(not(any(loom, shuttle)))]
 pub struct SharedRegion<'a, A: Twin> {
     region: &'a mut Region<A::Of>,
     items: *const A,
@@ -99,8 +112,15 @@ pub struct SharedRegion<'a, A: Twin> {
 
 // SAFETY: all access to the elements goes through `A`, which is Sync; `region` itself is only asked for
 // its address and capacity, which do not change, unless by `&mut self`.
+#[cfg(not(any(loom, shuttle)))]
 unsafe impl<A: Twin> Sync for SharedRegion<'_, A> {}
 
+#[cfg(any(loom, shuttle))]
+mod modelled;
+#[cfg(any(loom, shuttle))]
+pub use modelled::SharedRegion;
+
+#[cfg(not(any(loom, shuttle)))]
 impl<'a, A: Twin> SharedRegion<'a, A> {
     fn new(region: &'a mut Region<A::Of>) -> SharedRegion<'a, A> {
         const { assert!(size_of::<A>() == size_of::<A::Of>() && align_of::<A>() == align_of::<A::Of>()) };
@@ -166,6 +186,8 @@ impl<T> Drop for Region<T> {
 
 // SAFETY: a region owns its memory like a Vec does (R1), so it may move to another thread with its elements.
 unsafe impl<T: Send> Send for Region<T> {}
+// SAFETY: a shared region only gives out shared slices of its elements.
+unsafe impl<T: Sync> Sync for Region<T> {}
 
 /// Set elements `from..to` to zero, and give the memory of whole pages among them back.
 ///

@@ -6,8 +6,9 @@
 use crate::bitmap::Bitmap;
 use crate::cache::OpCache;
 use crate::index::UniqueIndex;
-use crate::layout::GRANULE_BYTES;
+use crate::layout::{GRANULE_BYTES, LEAST_CACHE_ENTRIES};
 use crate::solo::NODE_LIMIT;
+use crate::sync::unless_modelled;
 use crate::tuning;
 
 /// Lengths of all tables.
@@ -65,9 +66,9 @@ impl Sizing {
         full_share: 0.97,
     };
     /// The cache never gets smaller than this many entries.
-    pub const LEAST_CACHE: usize = 1 << 10;
+    pub const LEAST_CACHE: usize = unless_modelled(1 << 10, LEAST_CACHE_ENTRIES);
     /// Fewest nodes that make sense: one bitmap word is the unit of allocation.
-    const LEAST_NODES: usize = 1 << 10;
+    const LEAST_NODES: usize = unless_modelled(1 << 10, 64);
     const NODE_STEP: usize = u64::BITS as usize;
 
     fn sized(&self, nodes: usize) -> Sizes {

@@ -37,6 +37,8 @@ mod attention;
 mod cells;
 mod crew;
 mod deque;
+#[cfg(all(test, loom))]
+mod interleavings;
 mod lanes;
 mod patience;
 mod plain;

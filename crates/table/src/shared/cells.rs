@@ -3,8 +3,10 @@
 use crate::cache::{Entry, Slot};
 use crate::layout::{IndexWord, Node, Ref};
 use crate::memory::Twin;
+use crate::sync::{AtomicU64, Ordering};
 use crate::wide::AtomicWide;
-use std::sync::atomic::{AtomicU64, Ordering};
+#[cfg(any(loom, shuttle))]
+use bytemuck::Zeroable;
 
 /// A node in two words. It is written before its position is published, and does not change until a collection.
 #[repr(C, align(16))]
@@ -13,6 +15,18 @@ pub struct NodeCell([AtomicU64; 2]);
 // SAFETY: sixteen bytes aligned to sixteen, any bit pattern.
 unsafe impl Twin for NodeCell {
     type Of = Node;
+    #[cfg(any(loom, shuttle))]
+    fn stand_in(value: Node) -> NodeCell {
+        NodeCell(bytemuck::cast::<Node, [u64; 2]>(value).map(AtomicU64::new))
+    }
+    #[cfg(any(loom, shuttle))]
+    fn into_plain(self) -> Node {
+        bytemuck::cast(self.0.map(AtomicU64::into_inner))
+    }
+    #[cfg(any(loom, shuttle))]
+    fn zero(&self) {
+        self.set(Node::zeroed());
+    }
 }
 
 impl NodeCell {
@@ -48,6 +62,18 @@ pub struct IndexCell(AtomicU64);
 // SAFETY: eight bytes aligned to eight, any bit pattern.
 unsafe impl Twin for IndexCell {
     type Of = IndexWord;
+    #[cfg(any(loom, shuttle))]
+    fn stand_in(value: IndexWord) -> IndexCell {
+        IndexCell(AtomicU64::new(bytemuck::cast(value)))
+    }
+    #[cfg(any(loom, shuttle))]
+    fn into_plain(self) -> IndexWord {
+        bytemuck::cast(self.0.into_inner())
+    }
+    #[cfg(any(loom, shuttle))]
+    fn zero(&self) {
+        self.clear();
+    }
 }
 
 impl IndexCell {
@@ -86,6 +112,18 @@ pub struct EntryCell {
 // SAFETY: one or two times sixteen bytes, aligned to the same; any bit pattern.
 unsafe impl Twin for EntryCell {
     type Of = Slot;
+    #[cfg(any(loom, shuttle))]
+    fn stand_in(value: Slot) -> EntryCell {
+        EntryCell { word: AtomicWide::new(bytemuck::cast(value)) }
+    }
+    #[cfg(any(loom, shuttle))]
+    fn into_plain(self) -> Slot {
+        bytemuck::cast(self.word.into_inner())
+    }
+    #[cfg(any(loom, shuttle))]
+    fn zero(&self) {
+        self.set(Entry::zeroed());
+    }
 }
 
 impl EntryCell {
@@ -109,6 +147,18 @@ pub struct MarkCell(AtomicU64);
 // SAFETY: eight bytes aligned to eight, any bit pattern.
 unsafe impl Twin for MarkCell {
     type Of = u64;
+    #[cfg(any(loom, shuttle))]
+    fn stand_in(value: u64) -> MarkCell {
+        MarkCell(AtomicU64::new(value))
+    }
+    #[cfg(any(loom, shuttle))]
+    fn into_plain(self) -> u64 {
+        self.0.into_inner()
+    }
+    #[cfg(any(loom, shuttle))]
+    fn zero(&self) {
+        self.set(0);
+    }
 }
 
 impl MarkCell {

@@ -1,10 +1,9 @@
 //! Marking by several workers: each has a stack, and those without work get some from the others.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering, unless_modelled, yield_now};
 
 /// Positions that are handed over at a time.
-const BATCH: usize = 256;
+const BATCH: usize = unless_modelled(256, 2);
 
 /// Batches of positions for whoever has nothing to do, and who that is.
 pub struct Marking {
@@ -38,7 +37,7 @@ impl Marking {
         self.lock().over = true;
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Exchange> {
+    fn lock(&self) -> MutexGuard<'_, Exchange> {
         self.exchange.lock().expect("nobody panics with this lock")
     }
 
@@ -88,12 +87,12 @@ impl Marking {
             }
             self.update(&exchange);
             drop(exchange);
-            std::thread::yield_now();
+            yield_now();
         }
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
 

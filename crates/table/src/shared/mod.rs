@@ -20,18 +20,18 @@ mod worker;
 
 use crate::allocation::Allocation;
 use crate::attention::Attention;
+use crate::bitmap::Bitmap;
 use crate::books::Books;
-use crate::layout::Ref;
+use crate::layout::{Node, Ref};
 use crate::memory::SharedRegion;
 use crate::sizing::Sizes;
 use crate::solo::{Parts, Solo};
 use crate::stats::Counters;
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering};
 use cells::{EntryCell, IndexCell, MarkCell, NodeCell};
 use crossbeam_utils::CachePadded;
 use marking::Marking;
-use rendezvous::Rendezvous;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+pub use rendezvous::Rendezvous;
 pub use worker::{Blocked, TableWorker};
 
 /// Tables that several workers use at the same time; see [`Solo::share`].
@@ -131,7 +131,7 @@ impl<'a> Shared<'a> {
         self.marking.break_up();
     }
 
-    fn office(&self) -> std::sync::MutexGuard<'_, Office<'a>> {
+    fn office(&self) -> MutexGuard<'_, Office<'a>> {
         self.office.lock().expect("nobody panics with this lock")
     }
 
@@ -141,6 +141,30 @@ impl<'a> Shared<'a> {
         office.add(&self.totals);
         office.books.present()
     }
+}
+
+/// Mark what is below the nodes on the stack, by several threads. Returns how many nodes were taken from stacks.
+pub(crate) fn mark_together(nodes: &[Node], bitmap: &mut Bitmap, stack: Vec<u32>, workers: usize) -> usize {
+    let (marks, marking) = (bitmap.words_mut().share::<MarkCell>(), Marking::new(workers));
+    let first = |f: Ref| {
+        let (word, bit) = cells::mark_of(f);
+        marks.items()[word].insert(bit)
+    };
+    let work = |mut stack: Vec<u32>| {
+        let mut count = 0;
+        marking.run(&mut stack, |position, stack| {
+            count += 1;
+            let node = nodes[position as usize];
+            stack.extend([node.low, node.high].into_iter().filter(|&child| first(child)).map(Ref::index));
+        });
+        count
+    };
+    let work = &work;
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..workers).map(|_| scope.spawn(move || work(Vec::new()))).collect();
+        let own = work(stack);
+        others.into_iter().map(|thread| thread.join().expect("marking does not panic")).sum::<usize>() + own
+    })
 }
 
 impl Drop for Shared<'_> {

@@ -1,7 +1,6 @@
 //! A barrier that releases everybody when one of them will never come.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex};
+use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, unless_modelled, yield_now};
 
 /// Where all workers meet.
 pub struct Rendezvous {
@@ -18,8 +17,8 @@ pub struct Rendezvous {
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Broken;
 
-const SPINS: u32 = 200;
-const YIELDS: u32 = 20;
+const SPINS: usize = unless_modelled(200, 0);
+const YIELDS: usize = unless_modelled(20, 1);
 
 impl Rendezvous {
     /// A meeting place for so many.
@@ -65,11 +64,11 @@ impl Rendezvous {
     }
 
     fn wait_for_others(&self, meeting: usize) {
-        for step in 0..SPINS + YIELDS {
+        for left in (1..=SPINS + YIELDS).rev() {
             if self.is_over(meeting) {
                 return;
             }
-            if step < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+            if left > YIELDS { std::hint::spin_loop() } else { yield_now() }
         }
         let mut sleepers = self.sleepers.lock().expect("nobody panics with this lock");
         while !self.is_over(meeting) {
@@ -84,7 +83,7 @@ impl Rendezvous {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
 

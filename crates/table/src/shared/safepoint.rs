@@ -11,18 +11,18 @@ use super::rendezvous::Broken;
 use super::worker::TableWorker;
 use crate::attention::Interrupt;
 use crate::cache::Entry;
-use crate::layout::{IndexWord, LEAST_CACHE_ENTRIES, Node, Ref, cache_slot};
+use crate::layout::{IndexWord, LEAST_CACHE_ENTRIES, Node, Ref, cache_slot, index_slot};
+use crate::sync::{Ordering, unless_modelled};
 use crate::{probing, tuning};
 use bytemuck::Zeroable;
 use std::ops::Range;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 const COLLECT: u32 = 1;
 const GROW_CACHE: u32 = 2;
 
 /// Parts of the cache smaller than this are moved by one worker.
-const SMALL: usize = 1 << 14;
+const SMALL: usize = unless_modelled(1 << 14, LEAST_CACHE_ENTRIES);
 
 /// After a panic elsewhere the operation has no result anyway.
 fn cancelled(_: Broken) -> Interrupt {
@@ -191,7 +191,7 @@ impl TableWorker<'_, '_> {
     fn retain_cache(&self) {
         for cell in &self.shared.cache.items()[self.share_of(self.cache_entries, LEAST_CACHE_ENTRIES)] {
             let entry = cell.get();
-            if !entry.is_empty() && !(tuning::KEEP_CACHE && entry.lives(|f| self.is_live(f))) {
+            if !(entry.is_empty() || tuning::KEEP_CACHE && entry.lives(|f| self.is_live(f))) {
                 cell.set(Entry::zeroed());
             }
         }
@@ -227,7 +227,7 @@ impl TableWorker<'_, '_> {
                 }
                 let node = shared.nodes.items()[position as usize].get();
                 let hash = Node::hash(node.level, node.low, node.high);
-                shared.index.prefetch(probing::home(hash, slots));
+                shared.index.prefetch(index_slot(hash, slots));
                 insert(std::mem::replace(&mut window[count % AHEAD], (hash, position)));
                 count += 1;
             }

@@ -7,8 +7,8 @@ use crate::attention::Interrupt;
 use crate::cache::Entry;
 use crate::layout::{IndexWord, Key, Node, Ref, cache_slot};
 use crate::memory::prefetch;
+use crate::sync::{Ordering, unless_modelled};
 use crate::{probing, tuning};
-use std::sync::atomic::Ordering;
 
 /// Why a node could not be made.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -44,7 +44,7 @@ pub struct TableWorker<'s, 't> {
 }
 
 /// A worker looks at the attention word and reports its counts at least this often.
-const EXPANSIONS_PER_LOOK: u32 = 1 << 12;
+const EXPANSIONS_PER_LOOK: u32 = unless_modelled(1 << 12, 4) as u32;
 /// Mark words that a worker claims at a time, unless the table is small.
 const CLAIM: usize = 64;
 

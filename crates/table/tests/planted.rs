@@ -1,0 +1,34 @@
+//! Faults that sanitizers must find; scripts/sanitize.sh runs these before it believes that there are no others.
+
+use std::cell::UnsafeCell;
+use std::hint::black_box;
+
+struct Racy(UnsafeCell<u64>);
+
+// SAFETY: none, and that is the fault.
+unsafe impl Sync for Racy {}
+
+#[test]
+fn race() {
+    let racy = Racy(UnsafeCell::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            let racy = &racy;
+            scope.spawn(move || {
+                for _ in 0..1000 {
+                    // SAFETY: none, both threads do this at the same time.
+                    unsafe { *black_box(racy.0.get()) += 1 };
+                }
+            });
+        }
+    });
+    assert!(black_box(racy.0.into_inner()) > 0);
+}
+
+#[test]
+fn overflow() {
+    let numbers = black_box(vec![1_u64; 10]);
+    // SAFETY: none, this is one beyond the end.
+    let beyond = unsafe { black_box(numbers.as_ptr().add(10)).read_volatile() };
+    black_box(beyond);
+}
