@@ -28,7 +28,11 @@ pub struct Crew<D> {
 impl<D: Deque> Crew<D> {
     pub fn new(workers: usize, request_slots: usize) -> Crew<D> {
         let patience = Patience::of(workers);
-        let mate = |_| Mate { attention: Attention::new(patience), transfer: CachePadded::new(Transfer::new()), deque: D::new(request_slots) };
+        let mate = |_| Mate {
+            attention: Attention::new(patience),
+            transfer: CachePadded::new(Transfer::new()),
+            deque: D::new(request_slots),
+        };
         Crew {
             mates: (0..workers).map(mate).collect(),
             present: AtomicUsize::new(0),
