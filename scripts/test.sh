@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Everything that must hold before a commit: scripts/test.sh
-# Installs what is missing (as root), then checks style and dependency edges, runs all tests, and fuzzes the readers for
-# FUZZ_SECONDS seconds in all (30 unless told). Longer checks have scripts of their own beside this one.
+# Installs what is missing (as root), then checks style and dependency edges, runs all tests, a twentieth of the failure
+# matrix, all interleavings of the lock-free parts, three mutants, and fuzzes the readers for FUZZ_SECONDS seconds in all
+# (30 unless told). Longer checks have scripts of their own beside this one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,6 +17,11 @@ cargo test --workspace --locked
 step failures
 cargo build --release --locked -p tremula
 scripts/failures.sh --share 20
+step interleavings
+scripts/loom.sh
+scripts/shuttle.sh 500
+step mutants
+scripts/mutants.sh --smoke
 step fuzz
 scripts/fuzz.sh --smoke "${FUZZ_SECONDS:-30}"
 echo "test: all passed in $SECONDS s"

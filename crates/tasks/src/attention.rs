@@ -79,10 +79,8 @@ impl Attention {
 
     /// Set bits that are no reason to wake anybody.
     pub fn mark(&self, bits: u32) {
-        // Relaxed read: saves the exchange where the bits are there already; they say nothing about other memory.
-        if self.word.load(Ordering::Relaxed) & bits != bits {
-            self.word.fetch_or(bits, Ordering::AcqRel);
-        }
+        // AcqRel: as in `raise`. Always an exchange: a mere look at the bit could come before what it is to announce.
+        self.word.fetch_or(bits, Ordering::AcqRel);
     }
 
     /// Clear `bits`; returns the word as it was. To be done before acting on them, so that none is lost.

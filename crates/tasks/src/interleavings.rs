@@ -211,7 +211,6 @@ fn a_result_arrives_whole() {
 /// The other worker has lowered its bit and looks who wants a gift, as in `feed_hungry`: it sees the invitation, or
 /// keeps the bit. The bit is there already, of somebody else who was hungry.
 #[test]
-#[ignore = "fails: `mark` skips its exchange on a stale look, and the invitation is overlooked"]
 fn an_invitation_is_seen_or_its_mark_stays() {
     explore("an invitation beside a look for some", None, || {
         let stage = Arc::new((Attention::new(Patience::of(2)), Transfer::new()));
