@@ -325,9 +325,9 @@ mutant safepoint-bit-lowered-late crates/diagrams/src/threads.rs stress <<'END'
     ended
 END
 mutant error-leaves-task-behind crates/diagrams/src/threads.rs unit diagrams several_workers --test full_table <<'END'
-        let a = self.solve(env, first).inspect_err(|_| drop_spawned(self))?;
+    let a = worker.solve(env, first).inspect_err(|_| drop_spawned(worker))?;
 ====
-        let a = self.solve(env, first)?;
+    let a = worker.solve(env, first)?;
 END
 
 [[ $chosen == " --list " ]] && exit

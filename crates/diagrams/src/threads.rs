@@ -121,20 +121,7 @@ impl<D: Deque> Exec for Worker<'_, Threads<'_, '_>, D> {
 
     #[inline]
     fn both<O: Operation>(&mut self, env: &Env, first: Call<O>, second: Call<O>) -> Result<(Ref, Ref), Interrupt> {
-        let (Call::Todo { .. }, Call::Todo { operation, negate, .. }) = (first, second) else {
-            return one_after_the_other(self, env, first, second);
-        };
-        self.announce(first);
-        self.announce(second);
-        self.spawn(operation.task());
-        let a = self.solve(env, first).inspect_err(|_| drop_spawned(self))?;
-        self.keep(a);
-        let b = match self.sync() {
-            Synced::Task(_) => self.solve(env, second)?,
-            Synced::Result(answer) => answer.0?.negate_if(negate),
-        };
-        self.release(1);
-        Ok((a, b))
+        fork(self, env, first, second, None)
     }
 
     #[inline]
@@ -145,10 +132,7 @@ impl<D: Deque> Exec for Worker<'_, Threads<'_, '_>, D> {
         second: Call<O>,
         enough: Ref,
     ) -> Result<(Ref, Ref), Interrupt> {
-        match first {
-            Call::Done(a) if a == enough => Ok((a, a)),
-            _ => self.both(env, first, second),
-        }
+        fork(self, env, first, second, Some(enough))
     }
 
     fn both_tasks(
@@ -174,19 +158,37 @@ impl<D: Deque> Exec for Worker<'_, Threads<'_, '_>, D> {
     }
 }
 
-/// Two sub-problems of which one is trivial.
+/// Solve two sub-problems, the second by whoever takes it; trivial ones are not offered. The second is not needed where the
+/// first comes to `enough`.
 #[inline]
-fn one_after_the_other<D: Deque, O: Operation>(
+fn fork<D: Deque, O: Operation>(
     worker: &mut Worker<'_, Threads<'_, '_>, D>,
     env: &Env,
     first: Call<O>,
     second: Call<O>,
+    enough: Option<Ref>,
 ) -> Result<(Ref, Ref), Interrupt> {
-    match (first, second) {
-        (Call::Done(a), second) => Ok((a, worker.solve(env, second)?)),
-        (first, Call::Done(b)) => Ok((worker.solve(env, first)?, b)),
-        _ => unreachable!("one of them is trivial"),
+    let (operation, negate) = match (first, second) {
+        (Call::Done(a), _) if Some(a) == enough => return Ok((a, a)),
+        (Call::Done(a), second) => return Ok((a, worker.solve(env, second)?)),
+        (first, Call::Done(b)) => return Ok((worker.solve(env, first)?, b)),
+        (Call::Todo { .. }, Call::Todo { operation, negate, .. }) => (operation, negate),
+    };
+    worker.announce(first);
+    worker.announce(second);
+    worker.spawn(operation.task());
+    let a = worker.solve(env, first).inspect_err(|_| drop_spawned(worker))?;
+    if Some(a) == enough {
+        drop_spawned(worker);
+        return Ok((a, a));
     }
+    worker.keep(a);
+    let b = match worker.sync() {
+        Synced::Task(_) => worker.solve(env, second)?,
+        Synced::Result(answer) => answer.0?.negate_if(negate),
+    };
+    worker.release(1);
+    Ok((a, b))
 }
 
 /// Take the task spawned last back, whatever becomes of it. Whoever has begun it will write its result into our slot, so
