@@ -163,7 +163,7 @@ impl Core {
 
 /// A pool whose workers have stack for several tasks, each of which may need `stack` bytes.
 fn pool_options(workers: usize, stack: usize) -> PoolOptions {
-    PoolOptions { workers, stack_bytes: NESTED_TASKS * stack, least_stack: stack, ..PoolOptions::default() }
+    PoolOptions { stack_bytes: NESTED_TASKS * stack, least_stack: stack, ..PoolOptions::on_this_machine(workers) }
 }
 
 fn parameter(number: u32) -> Result<u32, Error> {

@@ -1,6 +1,7 @@
 //! How long a worker waits awake: first at full speed, then letting others have the processor, then no more.
 
 use crate::sync::{spin, thread};
+use tremula_fabric::topology::cpu_limit;
 
 /// Steps at full speed where each worker can have a processor of its own: a few times as long as it takes to wake somebody.
 const SPINS: u32 = 4000;
@@ -23,8 +24,7 @@ impl Patience {
         if cfg!(any(loom, shuttle)) {
             return Patience { spins: 0, yields: 1 };
         }
-        let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Patience { spins: if workers <= processors { SPINS } else { SPINS_IN_A_CROWD }, yields: YIELDS }
+        Patience { spins: if workers <= cpu_limit() { SPINS } else { SPINS_IN_A_CROWD }, yields: YIELDS }
     }
 
     /// Wait a little between two attempts, longer after each, unless something is `ready`; false when it is time to stop

@@ -9,6 +9,7 @@ use crate::worker::{Work, Worker};
 use std::any::Any;
 use std::io;
 use std::sync::Arc;
+use tremula_fabric::topology::{Topology, bind_this_thread};
 
 /// How much a victim gives to a thief.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -36,6 +37,20 @@ pub struct PoolOptions {
     pub request_slots: usize,
     /// `distances[a][b]`: how far worker `b` is from worker `a`; empty if all are equally far.
     pub distances: Vec<Vec<u8>>,
+    /// `cpus[number]`: the processor on which the thread of this worker stays; empty if the system moves them about.
+    /// The calling thread is not the pool's to bind; it finds the processor that the others leave.
+    pub cpus: Vec<usize>,
+}
+
+impl PoolOptions {
+    /// So many workers, in places of their own where this machine has near and far ones (see [`Topology::places`]).
+    pub fn on_this_machine(workers: usize) -> PoolOptions {
+        let topology = Topology::detect();
+        let cpus = topology.places(workers).unwrap_or_default();
+        let row = |&a: &usize| cpus.iter().map(|&b| topology.distance(a, b) as u8).collect();
+        let distances = cpus.iter().map(row).collect();
+        PoolOptions { workers, distances, cpus: cpus.to_vec(), ..PoolOptions::default() }
+    }
 }
 
 impl Default for PoolOptions {
@@ -47,6 +62,7 @@ impl Default for PoolOptions {
             amount: StealAmount::One,
             request_slots: 2,
             distances: Vec::new(),
+            cpus: Vec::new(),
         }
     }
 }
@@ -127,10 +143,14 @@ impl<D: Deque> Pool<D> {
         let mut pool = Pool { shared, threads: Vec::new(), options };
         for number in 1..workers {
             let shared = Arc::clone(&pool.shared);
+            let cpu = pool.options.cpus.get(number).copied();
             let thread = thread::Builder::new()
                 .name(format!("worker {number}"))
                 .stack_size(pool.options.stack_bytes)
-                .spawn(move || wait_for_runs(&shared, number))?;
+                .spawn(move || {
+                cpu.into_iter().for_each(bind_this_thread);
+                wait_for_runs(&shared, number);
+            })?;
             pool.threads.push(thread);
         }
         Ok(pool)

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use tremula_fabric::topology::Topology;
 use tremula_tasks::{Deque, Pool, PoolOptions, Private, Split, StealAmount, Work, Worker};
 
 /// Fibonacci numbers, one task per call; panics at `poison`.
@@ -56,6 +57,25 @@ fn private_deques_give_right_results() {
 #[test]
 fn split_deques_give_right_results() {
     right_with::<Split>();
+}
+
+#[test]
+fn bound_threads_with_near_and_far_mates_give_right_results() {
+    let cpu = Topology::detect().available_cpus()[0];
+    let distances = (0..4).map(|a| (0..4).map(|b| u8::from(a / 2 != b / 2)).collect()).collect();
+    let bound = PoolOptions { cpus: vec![cpu; 4], distances, ..options(4, StealAmount::One) };
+    let mut pool: Pool = Pool::new(bound).unwrap();
+    assert_eq!(pool.run(&PLAIN, 24).unwrap(), fibonacci(24));
+}
+
+#[test]
+fn a_pool_on_this_machine_has_a_place_for_each_worker_or_none() {
+    for workers in 1..=Topology::detect().available_cpus().len() + 1 {
+        let options = PoolOptions::on_this_machine(workers);
+        assert_eq!(options.workers, workers);
+        assert!(options.cpus.is_empty() || options.cpus.len() == workers);
+        assert_eq!(options.distances.len(), options.cpus.len());
+    }
 }
 
 fn reusable<D: Deque>() {

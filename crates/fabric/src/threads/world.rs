@@ -45,7 +45,7 @@ impl World {
     /// Bind the calling thread to the processor of `rank`, if it has one.
     pub(super) fn settle(&self, rank: usize) {
         if let Some(cpus) = &self.cpus {
-            bind_to(cpus[rank]);
+            topology::bind_this_thread(cpus[rank]);
         }
     }
 
@@ -85,17 +85,3 @@ fn end_this_rank(lost: RankLost) -> FabricError {
     }
     resume_unwind(Box::new(lost))
 }
-
-#[cfg(target_os = "linux")]
-fn bind_to(cpu: usize) {
-    use rustix::thread::{CpuSet, sched_setaffinity};
-    if cpu < CpuSet::MAX_CPU {
-        let mut only = CpuSet::new();
-        only.set(cpu);
-        // A place is a wish: without it the rank is slower, not wrong.
-        let _ = sched_setaffinity(None, &only);
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn bind_to(_cpu: usize) {}

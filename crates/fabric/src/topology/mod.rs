@@ -10,8 +10,11 @@
 //! assert!((1..=topology.available_cpus().len()).contains(&cpu_limit()));
 //! ```
 
+mod binding;
 mod cpu_list;
 mod system;
+
+pub use binding::bind_this_thread;
 
 use std::collections::BTreeMap;
 use system::System;
@@ -87,6 +90,13 @@ impl Topology {
         }
     }
 
+    /// A processor for each of `workers` threads, where threads should stay in their places: where some processors are
+    /// nearer to each other than others, and there are as many threads as processors. With fewer, two programs would
+    /// choose the same processors; nothing is gained where all share one cache.
+    pub fn places(&self, workers: usize) -> Option<&[usize]> {
+        (workers == self.available.len() && self.widest() > Distance::CoreGroup).then_some(&self.available)
+    }
+
     /// The largest distance between any two available processors.
     pub fn widest(&self) -> Distance {
         // Groups nest, so no two are farther apart than the farther of them is from the first.
@@ -134,6 +144,17 @@ mod tests {
         assert_eq!(topology.distance(3, 0), Distance::Machine);
         assert_eq!(topology.distance(3, 4), Distance::Machine, "not available, so not known");
         assert_eq!(topology.widest(), Distance::Machine);
+    }
+
+    #[test]
+    fn threads_get_places_where_these_differ_and_all_are_taken() {
+        let root = two_sockets();
+        let topology = Topology::read(&System::below(root.path()));
+        assert_eq!(topology.places(4), Some(&[0, 1, 2, 3][..]));
+        assert_eq!(topology.places(3), None);
+        assert_eq!(topology.places(5), None);
+        let one_group = Topology { available: vec![0, 1], ..topology };
+        assert_eq!(one_group.places(2), None);
     }
 
     #[test]

@@ -134,7 +134,7 @@ fn by_pool(
 ) -> Result<Measured, Failure> {
     // The first worker is the caller, hence the stack.
     on_large_stack(stack_bytes, || {
-        let mut pool = start(PoolOptions { workers, stack_bytes, ..PoolOptions::default() })?;
+        let mut pool = start(PoolOptions { stack_bytes, ..PoolOptions::on_this_machine(workers) })?;
         repeatedly(|| Ok(warm_up().pool(&mut pool)?))?;
         let before = pool.statistics();
         let mut measured = timed(|| Ok(program.pool(&mut pool)?))?;
