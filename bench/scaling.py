@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""How much faster `tremula reach` is with more workers.
+
+Every model runs with each number of workers in turn, --reps times each. All runs use the shared table, also those with
+one worker, which would otherwise take a faster way; --plain shows that way instead. Times are exploration only, without
+loading; medians. Every number of states is checked.
+
+Examples:
+  bench/scaling.py --only anderson.6,blocks.3 --workers 1,2,4,8,16
+  bench/scaling.py --only at.5 --workers 1,16 --strategy chaining --reps 3
+"""
+
+import sys
+
+import common
+
+
+def arguments():
+    parser = common.corpus_parser(__doc__)
+    parser.add_argument("--workers", metavar="LIST", type=common.comma_list, default=["1", "2"], help="default 1,2")
+    parser.add_argument("--strategy", metavar="NAME", default="par", help="default par")
+    parser.add_argument("--plain", action="store_true", help="one worker takes the way for one worker")
+    parser.add_argument("--timeout", metavar="S", type=float, default=300, help="seconds for each run, default 300")
+    parser.add_argument("--reps", metavar="N", type=int, default=5)
+    return parser.parse_args()
+
+
+def measure(args, model):
+    """Number of workers to times in order; ends the script at a wrong or missing answer."""
+    more = [] if args.plain else ["--tune", "always-shared=1"]
+    times = {workers: [] for workers in args.workers}
+    for _ in range(args.reps):
+        for workers, seconds in times.items():
+            answer = common.reach(args.binary, model.path, args.strategy, args.timeout, *more, workers=workers)
+            wrong = common.mistakes(model, args.strategy, answer)
+            if wrong or answer["verdict"] != "complete":
+                common.fail(f"{model.name}, {workers} workers: {'; '.join(wrong) or answer['reason']}")
+            seconds.append(answer["reach"])
+    return times
+
+
+def main():
+    args = arguments()
+    args.binary = common.need_binary(args.binary)
+    models = common.load_models(args.models, args.expected, args.only, quiet=True)
+    progress, rows = common.Progress(len(models)), []
+    for model in models:
+        medians = {workers: common.median(seconds) for workers, seconds in measure(args, model).items()}
+        first = medians[args.workers[0]]
+        cells = [f"{seconds:.3f}" for seconds in medians.values()]
+        rows.append([model.name, *cells, *(f"{first / seconds:.2f}" for seconds in list(medians.values())[1:])])
+        progress.step(" ".join(rows[-1]))
+    header = ["model", *(f"{n} s" for n in args.workers), *(f"x{n}" for n in args.workers[1:])]
+    print(common.markdown(header, rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
