@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """How much faster `tremula reach` is with more workers.
 
-Every model runs with each number of workers in turn, --reps times each. All runs use the shared table, also those with
-one worker, which would otherwise take a faster way; --plain shows that way instead. Times are exploration only, without
-loading; medians. Every number of states is checked.
+Every model runs with each number of workers in turn, --reps times each. One worker uses the shared table too, although it
+would otherwise take a faster way; --plain shows that way instead. Times are exploration only, without loading; medians.
+Every number of states is checked.
 
 Examples:
   bench/scaling.py --only anderson.6,blocks.3 --workers 1,2,4,8,16
@@ -27,10 +27,10 @@ def arguments():
 
 def measure(args, model):
     """Number of workers to times in order; ends the script at a wrong or missing answer."""
-    more = [] if args.plain else ["--tune", "always-shared=1"]
     times = {workers: [] for workers in args.workers}
     for _ in range(args.reps):
         for workers, seconds in times.items():
+            more = ["--tune", "always-shared=1"] if workers == "1" and not args.plain else []
             answer = common.reach(args.binary, model.path, args.strategy, args.timeout, *more, workers=workers)
             wrong = common.mistakes(model, args.strategy, answer)
             if wrong or answer["verdict"] != "complete":
