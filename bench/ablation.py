@@ -34,6 +34,9 @@ FEATURES = [
     "tremula-table/split-cache",
     "tremula-table/wide-cache",
     "tremula-table/scattered-cache",
+    "tremula-table/scattered-index",
+    "tremula-table/linear-probing",
+    "tremula-table/quadratic-probing",
     "tremula-table/full-size-start",
     "tremula-table/clear-cache-on-collect",
     "tremula-diagrams/or-through-ite",
@@ -67,6 +70,7 @@ def arguments():
     parser.add_argument("--variants", metavar="NAMES", type=common.comma_list,
                         help="features without their crate, and KEY=VALUE; default all")
     parser.add_argument("--strategy", metavar="NAME", default="par")
+    parser.add_argument("--workers", metavar="N", type=int, default=1, help="threads, default 1")
     parser.add_argument("--reps", metavar="N", type=int, default=5)
     parser.add_argument("--timeout", metavar="S", type=float, default=120)
     parser.add_argument("--mem", metavar="SIZE", default="2G", help="budget; default 2G")
@@ -131,7 +135,8 @@ def run_variant(args, binaries, model, variant):
     """One run."""
     knob = ["--tune", variant] if "=" in variant else []
     binary = binaries / (DEFAULT if knob else variant)
-    answer = common.reach(binary, model.path, args.strategy, args.timeout, "--mem", args.mem, *knob)
+    more = ["--mem", args.mem, *knob]
+    answer = common.reach(binary, model.path, args.strategy, args.timeout, *more, workers=args.workers)
     record = {key: answer.get(key) for key in ("wall", "max_rss", "collections")}
     wrong = common.mistakes(model, args.strategy, answer)
     if wrong:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 MODELS = REPOSITORY.parent / "shared" / "models"
-BINARY = REPOSITORY / "target" / "release" / "tremula"
+BINARY = REPOSITORY / os.environ.get("CARGO_TARGET_DIR", "target") / "release" / "tremula"
 FAMILIES = ("beem", "petri-bdd", "promela", "sylvan")
 STRATEGIES = ("auto", "saturation", "bfs", "bfs-full", "par", "par-full", "chaining", "chaining-full")
 # Seconds that a program gets to end by itself at its time limit before it is killed.
@@ -231,6 +231,8 @@ def mistakes(model, strategy, record):
     """What is wrong with a record of `reach`; nothing if the answer is right, or honestly unknown."""
     if record["verdict"] == "unknown":
         found = [] if record["code"] == 3 else [f"exit code {record['code']} with verdict unknown"]
+        if "cut off while exploring" in record["reason"]:
+            found.append("it hangs: " + record["reason"])
         if record["states"] is not None and int(record["states"]) > model.states:
             found.append(f"at least {record['states']} states, of {model.states}")
         return found

@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-share=1 binary=target/release/tremula
+share=1 binary=${CARGO_TARGET_DIR:-target}/release/tremula
 while (($#)); do
     case $1 in
         --share) share=$2 ;;

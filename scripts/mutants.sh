@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Plants faults in a copy of the tree and asks whether the checks notice: scripts/mutants.sh [--smoke | NAME...]
 # Each mutant names the check that must kill it. A mutant that survives, that no longer fits the text, or that does not
-# compile is a failure of this script; one that hangs is killed. The checkout itself is never changed.
+# compile is a failure of this script, and so is a name that no mutant has. One that hangs is killed, which is said. The
+# checkout itself is never changed.
 # --smoke: three mutants. --list: their names. LIMIT: seconds for each check (120).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -63,13 +64,19 @@ stress() {
 }
 export -f try stress
 
-# Does the check pass? 0 yes, 1 no, 2 it cannot be built.
+# Does the check pass? 0 yes, 1 no, 2 it cannot be built, 3 it does not end.
 passes() {
     (cd "$scratch" && try build "$@") >"$log" 2>&1 || return 2
-    (cd "$scratch" && timeout -k 5 "$limit" bash -c 'set -euo pipefail; try run "$@"' - "$@") >"$log" 2>&1 || return 1
+    local code=0
+    (cd "$scratch" && timeout -k 5 "$limit" bash -c 'set -euo pipefail; try run "$@"' - "$@") >"$log" 2>&1 || code=$?
+    case $code in
+    0) return 0 ;;
+    124 | 137) return 3 ;;
+    *) return 1 ;;
+    esac
 }
 
-killed=0 failed=()
+killed=0 failed=() found=""
 declare -A sound
 
 # A mutant: mutant NAME FILE CHECK ARGUMENTS... and on standard input the text to replace, a line ====, the new text.
@@ -83,11 +90,16 @@ mutant() {
     "  ") ;;
     *) [[ $chosen == *" $name "* ]] || return 0 ;;
     esac
-    # Killing means nothing if the check fails without the mutant too.
+    found+=" $name "
+    # Killing means nothing if the check fails without the mutant too, or if it is so slow that it seems to hang.
     if [[ -z ${sound[$*]:-} ]]; then
+        local begun=$SECONDS
         if ! passes "$@"; then
             echo "UNSOUND   $name: '$*' fails without it" && tail -n 5 "$log"
             failed+=("$name") && return
+        fi
+        if ((2 * (SECONDS - begun) > limit)); then
+            echo "note: '$*' and its build took $((SECONDS - begun)) of $limit s without a mutant"
         fi
         sound[$*]=1
     fi
@@ -110,6 +122,7 @@ PYTHON
     case $outcome in
     0) echo "SURVIVED  $name, by $*" && failed+=("$name") ;;
     1) echo "killed    $name, by $* ($((SECONDS - start)) s)" && killed=$((killed + 1)) ;;
+    3) echo "killed    $name, by $*: it hangs ($((SECONDS - start)) s)" && killed=$((killed + 1)) ;;
     2) echo "BROKEN    $name does not compile" && tail -n 5 "$log" && failed+=("$name") ;;
     esac
 }
@@ -219,7 +232,7 @@ mutant split-thief-does-not-exchange crates/tasks/src/deque/split.rs loom tasks 
         self.ends.store(pack(tail + 1, split), Ordering::Release);
 END
 mutant private-close-forgets-requests crates/tasks/src/deque/private.rs loom tasks '' <<'END'
-            closed.is_ok_and(|before| before == VACANT) || closed == Err(CLOSED)
+            matches!(closed, Ok(_) | Err(CLOSED))
 ====
             let _ = closed;
             slot.swap(CLOSED, Ordering::Relaxed);
@@ -330,6 +343,20 @@ mutant error-leaves-task-behind crates/diagrams/src/threads.rs unit diagrams sev
     let a = worker.solve(env, first)?;
 END
 
+mutant grown-cache-starts-again crates/table/src/shared/safepoint.rs unit table a_cache --test cache_growth <<'END'
+            return self.spread_cache(old, new);
+====
+            let _ = Self::spread_cache;
+            let cells = self.shared.cache.items();
+            cells[self.share_of(old, LEAST_CACHE_ENTRIES)].iter().for_each(|cell| cell.set(Entry::zeroed()));
+            return Ok(());
+END
+
 [[ $chosen == " --list " ]] && exit
+wanted=$chosen
+[[ $chosen == " --smoke " ]] && wanted=$smoke
+for name in $wanted; do
+    [[ $found == *" $name "* ]] || failed+=("$name, which does not exist")
+done
 echo "mutants: $killed killed, ${#failed[@]} not (${failed[*]:-none}), $SECONDS s"
 [[ ${#failed[@]} == 0 ]]

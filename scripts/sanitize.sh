@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests of tasks, table and diagrams under ThreadSanitizer and AddressSanitizer: scripts/sanitize.sh [thread|address]
+# Tests of fabric, tasks, table and diagrams under ThreadSanitizer and AddressSanitizer: scripts/sanitize.sh [thread|address]
 # Works with the stable toolchain. Each sanitizer must first find a planted fault; then the tests run without a single
 # suppression. Several minutes each. NO_BUILD_STD=1 tries ThreadSanitizer without its own standard library.
 set -euo pipefail
@@ -52,7 +52,7 @@ must_find() {
 
 # A sanitizer makes everything ten times as slow, and more where workers wait for processors.
 export LEDGER_OPERATIONS=20000
-packages=(-p tremula-tasks -p tremula-table -p tremula-diagrams --lib --tests)
+packages=(-p tremula-fabric -p tremula-tasks -p tremula-table -p tremula-diagrams --lib --tests)
 export TSAN_OPTIONS="halt_on_error=1 ${TSAN_OPTIONS:-}"
 # Lanes switch stacks, which the sanitizer takes for a use after return.
 export ASAN_OPTIONS="detect_stack_use_after_return=0 ${ASAN_OPTIONS:-}"

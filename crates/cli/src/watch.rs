@@ -1,14 +1,14 @@
 //! The second thread: keeps the time limit, reacts to signals, shows progress. It sleeps in between.
 //!
-//! The exploring thread looks at its attention word at every node it creates, so it usually stops within milliseconds.
-//! Where it does not look, reading or counting, it is given some grace; then this thread prints what is known and ends
-//! the program. So limits hold whatever the explorer is doing.
+//! The exploring threads look at their attention word every few thousand steps, so they usually stop within milliseconds.
+//! Where they do not look, reading or counting, they are given some grace; then this thread prints what is known and ends
+//! the program. So limits hold whatever the explorer is doing, and an interrupt is answered within a second.
 
 use crate::error::Exit;
 use crate::output::to_stderr;
 use crate::progress::{Meter, StatusLine, full_status};
 use crate::report::Report;
-use crate::run::{Run, Stop};
+use crate::run::{Known, Phase, Run, Stop};
 use crate::signals::{self, Signal};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -19,8 +19,10 @@ use std::time::{Duration, Instant};
 const REFRESH: Duration = Duration::from_millis(200);
 /// Looks per `progress` event.
 const LOOKS_PER_EVENT: u32 = 5;
-/// How long the explorer may take to notice that it is to stop.
+/// How long the explorer may take to notice that time is over.
 const GRACE: Duration = Duration::from_secs(5);
+/// The same when somebody waits at the keyboard.
+const SHORT_GRACE: Duration = Duration::from_millis(900);
 /// How long to wait for fresh counters when somebody asks.
 const ANSWER_WITHIN: Duration = Duration::from_millis(300);
 
@@ -91,10 +93,8 @@ impl Watcher {
 
     /// Sleep until a message comes or something is due.
     fn wait(&self, messages: &Receiver<Message>) -> Result<Message, RecvTimeoutError> {
-        let limit = match self.run.known().stop {
-            None => self.run.deadline(),
-            Some((_, since)) => Some(since + GRACE),
-        };
+        let known = self.run.known().clone();
+        let limit = if known.stop.is_some() { cut_off(&known) } else { self.run.deadline() };
         let limit = limit.filter(|_| !self.run.is_claimed());
         match limit.into_iter().chain(self.refresh).min() {
             Some(due) => messages.recv_timeout(due.saturating_duration_since(Instant::now())),
@@ -123,10 +123,11 @@ impl Watcher {
         if self.run.is_claimed() || !self.run.is_stopped() {
             return;
         }
-        let overdue = self.run.known().stop.is_some_and(|(_, since)| since.elapsed() >= GRACE);
+        let overdue = cut_off(&self.run.known()).is_some_and(|due| Instant::now() >= due);
         if overdue && self.run.claim() {
             self.clear();
-            let report = Report::unknown(&self.run, self.run.stop_reason());
+            let doing = self.run.known().phase.doing();
+            let report = Report::unknown(&self.run, format!("{}, cut off while {doing}", self.run.stop_reason()));
             // Whether or not somebody reads it: there is nothing else to do.
             let _ = report.publish(&self.run, None);
             std::process::exit(Exit::Limit.code());
@@ -165,4 +166,11 @@ impl Watcher {
             status.clear();
         }
     }
+}
+
+/// When the explorer will be cut off, if it is to stop. Once it has reacted, it may take its time to count what it found.
+fn cut_off(known: &Known) -> Option<Instant> {
+    let (stop, since) = known.stop?;
+    let reacted = matches!(known.phase, Phase::Count | Phase::Finish);
+    Some(since + if stop == Stop::Interrupted && !reacted { SHORT_GRACE } else { GRACE })
 }

@@ -76,9 +76,12 @@ fn tables_are_measured() {
         assert!(theory["measured"].as_f64() >= Some(1.0) && theory["simulated"].as_f64() >= Some(1.0), "{theory}");
         assert!(theory["thesis_measured"].is_f64(), "{theory}");
     }
-    let latencies = ["table-latency-1.svg", "table-latency-2.svg"];
+    let latencies = ["20-80-workers-1", "20-80-workers-2", "80-20-workers-1", "80-20-workers-2"];
+    let latencies = latencies.map(|part| format!("table-latency-{part}.svg"));
     let others = ["table-probes.svg", "table-probing.svg", "table.json"];
-    assert_eq!(files(&out), [&["table-chunks.svg"][..], &latencies, &others].concat());
+    let expected: Vec<&str> =
+        ["table-chunks.svg"].into_iter().chain(latencies.iter().map(String::as_str)).chain(others).collect();
+    assert_eq!(files(&out), expected);
 }
 
 #[test]

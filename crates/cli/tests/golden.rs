@@ -24,6 +24,8 @@ fn explore(expected: &Expected, strategy: &str, more: &[&str]) -> bool {
         let bound = value["states"].as_str().unwrap_or("0");
         assert!(at_most(bound, &expected.states), "{args:?}: {value}");
         assert_eq!(value["verdict"], "unknown", "{args:?}");
+        let reason = value["reason"].as_str().expect("a reason");
+        assert!(!reason.contains("cut off while exploring"), "{args:?}: workers do not react: {reason}");
         return false;
     }
     assert_eq!(code(&output), exit::COMPLETE, "{args:?}: {output:?}");

@@ -38,6 +38,7 @@ fn an_interrupt_ends_with_what_is_known() {
         let output = child.wait_with_output().unwrap();
         assert_eq!(code(&output), exit::LIMIT, "{output:?}");
         let value = json(&output);
+        // The workers have reacted: otherwise they would have been cut off after a second, and that would stand here.
         assert_eq!((&value["verdict"], &value["reason"]), (&"unknown".into(), &"interrupted".into()));
         assert!(value["states"].is_string() && value["levels"].is_u64(), "{value}");
         let events = std::fs::read_to_string(at(&folder, "events")).unwrap();
@@ -73,13 +74,25 @@ fn a_question_is_answered_on_standard_error() {
 }
 
 #[test]
+fn an_interrupt_is_answered_even_when_stuck() {
+    let folder = tempfile::tempdir().unwrap();
+    let events = at(&folder, "events");
+    let child = start(&["reach", &endless_model(&folder), "--json", "--events", &events]);
+    wait_until("it has started", || std::fs::metadata(&events).is_ok_and(|file| file.len() > 0));
+    send(&child, Signal::INT);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), exit::LIMIT);
+    assert_eq!(json(&output)["reason"], "interrupted, cut off while loading");
+}
+
+#[test]
 fn a_second_interrupt_ends_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let events = at(&folder, "events");
     let mut child = start(&["reach", &endless_model(&folder), "--events", &events]);
     wait_until("it has started", || std::fs::metadata(&events).is_ok_and(|file| file.len() > 0));
     send(&child, Signal::INT);
-    std::thread::sleep(Duration::from_millis(500));
+    std::thread::sleep(Duration::from_millis(200));
     assert!(child.try_wait().unwrap().is_none(), "it is given some time");
     send(&child, Signal::INT);
     assert_eq!(code(&child.wait_with_output().unwrap()), 130);
@@ -91,6 +104,6 @@ fn the_time_limit_holds_even_when_stuck() {
     let output = start(&["reach", &endless_model(&folder), "--timeout", "0.5", "--json"]).wait_with_output().unwrap();
     assert_eq!(code(&output), exit::LIMIT);
     let value = json(&output);
-    assert_eq!(value["reason"], "time limit of 0.5 s reached");
+    assert_eq!(value["reason"], "time limit of 0.5 s reached, cut off while loading");
     assert!(value["seconds"]["total"].as_f64().is_some_and(|total| total < 60.0), "{value}");
 }

@@ -1,18 +1,21 @@
 //! Exact counting: satisfying assignments as integers of any size, in memory taken from the budget.
 //!
 //! Every node gets a number of fixed width, wide enough for two to the power of the variables, in one array indexed by
-//! the node's rank among the nodes of the diagram. Levels are counted from below, the nodes of one level by all workers
-//! together. Nothing is allocated per node.
+//! the node's rank among the nodes of the diagram. Levels are counted from below, the nodes of a wide level by all workers
+//! together, those of narrow ones by one of them. Nothing is allocated per node.
 
 use crate::error::Error;
 use dashu_int::{UBig, Word};
 use std::ops::Range;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tremula_table::{Bitmap, Ranks, Ref, Solo};
+use std::sync::{Barrier, OnceLock};
+use std::thread;
+use tremula_table::{Bitmap, Lease, Ranks, Ref, Solo};
 
 /// Fewer nodes than this are not worth the start of a thread.
 const NODES_PER_WORKER: usize = 1 << 13;
+/// Nodes of a level that are worth a meeting of all workers.
+const WIDE_LEVEL: usize = 1 << 11;
 
 /// Count the assignments of `levels` (ascending) that satisfy `f`, on up to `workers` threads. All variables of `f` must be
 /// among them.
@@ -20,14 +23,8 @@ pub fn count(table: &mut Solo, workers: usize, f: Ref, levels: &[u32]) -> Result
     if f.is_terminal() {
         return Ok(if f == Ref::TRUE { UBig::ONE << levels.len() } else { UBig::ZERO });
     }
-    let (marks, nodes) = table.reachable_by(&[f], workers)?;
-    let limbs = levels.len() / Word::BITS as usize + 1;
-    let bytes = nodes.saturating_add(1).saturating_mul(limbs * size_of::<Word>() + size_of::<u32>());
-    let _lease = crate::lease::take(table, bytes)?;
-    let ranks = Ranks::new(&marks);
-    let numbers = (0..(nodes + 1) * limbs).map(|_| AtomicU64::new(0)).collect();
-    let counter = Counter { table, levels, marks, ranks, limbs, numbers };
-    counter.run(workers.min(nodes / NODES_PER_WORKER).max(1))?;
+    let counter = Counter::new(table, workers, f, levels)?;
+    counter.run(workers.min(counter.nodes / NODES_PER_WORKER).max(1))?;
     Ok(counter.total(f))
 }
 
@@ -35,11 +32,13 @@ struct Counter<'a> {
     table: &'a Solo,
     levels: &'a [u32],
     marks: Bitmap,
+    nodes: usize,
     ranks: Ranks,
     limbs: usize,
     /// Count of each node over the variables from its own downwards; known when its level is done.
     // Relaxed throughout: a level is written and read on different sides of a barrier.
     numbers: Vec<AtomicU64>,
+    _lease: Lease,
 }
 
 /// Nodes of a diagram by level.
@@ -55,26 +54,53 @@ struct Scratch {
     number: Vec<Word>,
 }
 
-impl Counter<'_> {
+impl<'a> Counter<'a> {
+    fn new(table: &'a mut Solo, workers: usize, f: Ref, levels: &'a [u32]) -> Result<Counter<'a>, Error> {
+        let (marks, nodes) = table.reachable_by(&[f], workers)?;
+        let limbs = levels.len() / Word::BITS as usize + 1;
+        let bytes = nodes.saturating_add(1).saturating_mul(limbs * size_of::<Word>() + size_of::<u32>());
+        let lease = crate::lease::take(table, bytes)?;
+        let ranks = Ranks::new(&marks);
+        let numbers = (0..(nodes + 1) * limbs).map(|_| AtomicU64::new(0)).collect();
+        Ok(Counter { table, levels, marks, nodes, ranks, limbs, numbers, _lease: lease })
+    }
+
     /// Count all nodes, level by level from below.
     fn run(&self, workers: usize) -> Result<(), Error> {
-        let by_level = self.by_level()?;
-        let barrier = Barrier::new(workers);
-        let work = |worker: usize| {
-            let mut scratch = self.scratch();
-            for (at, level) in by_level.levels.iter().enumerate().rev() {
-                let part = |number: usize| level.start + level.len() * number / workers;
-                for &node in &by_level.nodes[part(worker)..part(worker + 1)] {
-                    self.count_node(&mut scratch, node, at);
-                }
-                barrier.wait();
-            }
-        };
-        std::thread::scope(|scope| {
-            (1..workers).for_each(|worker| drop(scope.spawn(move || work(worker))));
-            work(0);
+        let by_level = &self.by_level()?;
+        // How many threads there are, and where they meet: known when all have started that the system grants.
+        let crew = &OnceLock::new();
+        thread::scope(|scope| {
+            let start = |worker: &usize| {
+                let worker = *worker;
+                thread::Builder::new().spawn_scoped(scope, move || self.work(by_level, worker, crew.wait())).is_ok()
+            };
+            let threads = 1 + (1..workers).take_while(start).count();
+            self.work(by_level, 0, crew.get_or_init(|| (threads, Barrier::new(threads))));
         });
         Ok(())
+    }
+
+    /// The part of one worker of a crew: its share of the wide levels, and the narrow ones too if it is the first.
+    fn work(&self, by_level: &ByLevel, worker: usize, (workers, barrier): &(usize, Barrier)) {
+        let mut scratch = self.scratch();
+        let mut narrow = true;
+        for (at, level) in by_level.levels.iter().enumerate().rev() {
+            let is_narrow = level.len() < WIDE_LEVEL;
+            // All meet where the same worker does not go on alone.
+            if !(narrow && is_narrow) {
+                barrier.wait();
+            }
+            narrow = is_narrow;
+            let end = |number: usize| match (is_narrow, number) {
+                (true, 0) => level.start,
+                (true, _) => level.end,
+                (false, _) => level.start + level.len() * number / workers,
+            };
+            for &node in &by_level.nodes[end(worker)..end(worker + 1)] {
+                self.count_node(&mut scratch, node, at);
+            }
+        }
     }
 
     /// Sort the nodes by level, each into its place at once.
@@ -207,17 +233,22 @@ mod tests {
         let parity = levels.iter().rev().fold(Ref::FALSE, |f, &level| make(level, f, !f));
         let mut row = vec![Ref::FALSE, Ref::TRUE];
         for level in (0..40).rev() {
-            // Nodes that count upwards: each joins two neighbours of the row below.
+            // Each joins two of the row below, far apart, so that a few have all rows below them. Rows are narrow and wide.
             let at = |n: usize| row[n % row.len()];
-            let width = (row.len() * 2).min(3000);
-            row = (0..width).map(|n| make(level, at(n), at(n + 1 + n / 7))).collect();
+            let width = (row.len() * 2).min(if level % 5 == 0 { 1000 } else { 3000 });
+            row = (0..width).map(|n| make(level, at(n * 7), at(n * 13 + 1 + n / 7))).collect();
         }
+        let mut most = 0;
         for f in [parity, row[0], !row[1]] {
             let one = count(&mut table, 1, f, &levels).unwrap();
             for workers in [2, 3, 8] {
-                assert_eq!(count(&mut table, workers, f, &levels).unwrap(), one);
+                let counter = Counter::new(&mut table, workers, f, &levels).unwrap();
+                counter.run(workers).unwrap();
+                assert_eq!(counter.total(f), one);
+                most = most.max(counter.nodes);
             }
         }
+        assert!(most > 30_000, "{most} nodes: there should be wide levels");
         assert_eq!(count(&mut table, 4, parity, &levels).unwrap(), UBig::ONE << 99);
     }
 

@@ -123,10 +123,10 @@ impl Core {
 
     fn run_in_lanes(&mut self, task: Task) -> Outcome {
         let stack = self.stack_bytes();
-        let lanes = match &mut self.lanes {
+        let mut lanes = match self.lanes.take() {
             Some(lanes) if lanes.stack_bytes() >= stack => lanes,
-            slot => match Lanes::new(self.lane_count, stack.next_power_of_two()) {
-                Ok(lanes) => slot.insert(lanes),
+            _ => match Lanes::new(self.lane_count, stack.next_power_of_two()) {
+                Ok(lanes) => lanes,
                 Err(_) => {
                     // No address space for the lanes' stacks: they are for speed only.
                     self.lane_count = 1;
@@ -134,7 +134,10 @@ impl Core {
                 }
             },
         };
-        lanes::run(lanes, &mut self.table, &self.env, task)
+        let result = lanes::run(&mut lanes, &mut self.table, &self.env, task);
+        // Put back here only: a panic leaves lanes that are of no use.
+        self.lanes = Some(lanes);
+        result
     }
 
     /// Note that a level is in use.

@@ -142,6 +142,7 @@ impl<D: Deque> Exec for Worker<'_, Threads<'_, '_>, D> {
         second: Task,
         enough: Option<Ref>,
     ) -> Result<(Ref, Ref), Interrupt> {
+        debug_assert!(enough.is_none_or(Ref::is_terminal), "it is not kept while the other half is waited for");
         self.spawn(second);
         let a = first.run(self, env).inspect_err(|_| drop_spawned(self))?;
         if Some(a) == enough {
@@ -174,6 +175,7 @@ fn fork<D: Deque, O: Operation>(
         (first, Call::Done(b)) => return Ok((worker.solve(env, first)?, b)),
         (Call::Todo { .. }, Call::Todo { operation, negate, .. }) => (operation, negate),
     };
+    debug_assert!(enough.is_none_or(Ref::is_terminal), "it is not kept while the other half is waited for");
     worker.announce(first);
     worker.announce(second);
     worker.spawn(operation.task());

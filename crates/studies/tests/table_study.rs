@@ -61,8 +61,15 @@ fn check_json(report: &TableReport) {
 
 fn check_pictures(report: &TableReport) {
     let names: Vec<String> = report.pictures().into_iter().map(|picture| picture.file_name).collect();
-    let expected =
-        ["table-chunks.svg", "table-probing.svg", "table-latency-1.svg", "table-latency-3.svg", "table-probes.svg"];
+    let expected = [
+        "table-chunks.svg",
+        "table-probing.svg",
+        "table-latency-50-50-workers-1.svg",
+        "table-latency-20-80-workers-1.svg",
+        "table-latency-50-50-workers-3.svg",
+        "table-latency-20-80-workers-3.svg",
+        "table-probes.svg",
+    ];
     assert_eq!(names, expected);
 }
 
@@ -72,7 +79,7 @@ fn no_chunks_at_all_are_fine() {
     let report = run(&options, &mut |_| ()).unwrap();
     assert!(report.theory.is_empty() && !report.to_string().contains("C=8"));
     let names: Vec<String> = report.pictures().into_iter().map(|picture| picture.file_name).collect();
-    assert_eq!(names, ["table-probing.svg", "table-latency-1.svg"]);
+    assert_eq!(names, ["table-probing.svg", "table-latency-50-50-workers-1.svg", "table-latency-20-80-workers-1.svg"]);
 }
 
 #[test]

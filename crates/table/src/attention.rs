@@ -80,7 +80,7 @@ impl Attention {
     #[cold]
     pub(crate) fn attend(&self, counters: &Counters) -> Result<(), Interrupt> {
         self.publish(counters);
-        // Relaxed: only this worker clears the bit; a request set meanwhile is seen at the next node.
+        // Relaxed: the bit publishes nothing; a request set meanwhile is seen at the next look.
         self.0.word.fetch_and(!REPORT, Ordering::Relaxed);
         if self.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(()) }
     }

@@ -167,6 +167,12 @@ impl Node {
     }
 }
 
+/// Another hash of the same node, in which all bits choose the place.
+#[inline]
+pub fn scattered(hash: u64) -> u64 {
+    fold(hash, FACTOR)
+}
+
 /// A number for two references in a block, from the bits in which near ones differ.
 #[inline]
 fn near_entry(first: u32, second: u32) -> u64 {

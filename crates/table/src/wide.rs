@@ -120,6 +120,7 @@ mod tests {
             }
             stop.store(true, Ordering::Relaxed);
             assert_eq!(mixed, None);
+            assert!(changes > 0, "the writers never came in between");
         });
     }
 

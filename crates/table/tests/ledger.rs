@@ -210,7 +210,7 @@ fn round(workers: usize, operations: u64, seed: u64) -> (u64, u64) {
                 let random = Random(seed.wrapping_mul(number as u64 + 1) ^ 0x9E37_79B9_7F4A_7C15);
                 let worker = stage.shared.worker(number);
                 let mut player = Player { stage, worker, number, random, kept: Vec::new(), safepoints: 0 };
-                (0..operations / workers as u64).for_each(|_| player.step(6000 / workers));
+                (0..operations.div_ceil(workers as u64)).for_each(|_| player.step(6000 / workers));
                 player.finish(workers);
             });
         }

@@ -13,7 +13,7 @@ use crossbeam_utils::CachePadded;
 pub const REQUEST: u32 = 1;
 /// A stolen task has its result.
 pub const RESULT: u32 = 1 << 1;
-/// The transfer cell holds a task that was not asked for.
+/// The transfer cell holds an answer, or a task that was not asked for.
 pub const GIFT: u32 = 1 << 2;
 /// Somebody sleeps for want of work.
 pub const HUNGRY: u32 = 1 << 3;

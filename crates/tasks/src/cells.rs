@@ -6,6 +6,7 @@
 
 use crate::plain::WORDS;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use std::sync::OnceLock;
 
 /// Tasks that one answer can carry.
 pub const MOST_TASKS: usize = if cfg!(loom) { 2 } else { 16 };
@@ -160,5 +161,36 @@ impl ResultCell {
             DONE => Outcome::Done(self.value.load(Ordering::Relaxed)),
             _ => Outcome::Failed,
         }
+    }
+}
+
+/// The result cells of a victim, by position. They come into being in blocks, when one is first needed: most workers never
+/// give tasks away from deep down.
+pub struct ResultCells {
+    blocks: [OnceLock<Box<[ResultCell]>>; ResultCells::BLOCKS],
+}
+
+impl ResultCells {
+    const BLOCKS: usize = if cfg!(any(loom, shuttle)) { 2 } else { 128 };
+    const BLOCK: usize = if cfg!(any(loom, shuttle)) { 4 } else { 1024 };
+    /// How many there can be. Tasks that lie deeper are not given away.
+    pub const MOST: usize = ResultCells::BLOCKS * ResultCells::BLOCK;
+
+    /// The cell at a position below [`ResultCells::MOST`]. By the victim.
+    pub fn prepare(&self, position: usize) -> &ResultCell {
+        let cells = || (0..ResultCells::BLOCK).map(|_| ResultCell::default()).collect();
+        &self.blocks[position / ResultCells::BLOCK].get_or_init(cells)[position % ResultCells::BLOCK]
+    }
+
+    /// A cell that the victim has prepared.
+    pub fn cell(&self, position: usize) -> &ResultCell {
+        let block = self.blocks[position / ResultCells::BLOCK].get().expect("prepared before the task was given away");
+        &block[position % ResultCells::BLOCK]
+    }
+}
+
+impl Default for ResultCells {
+    fn default() -> ResultCells {
+        ResultCells { blocks: std::array::from_fn(|_| OnceLock::new()) }
     }
 }

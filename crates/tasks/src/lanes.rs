@@ -75,7 +75,9 @@ impl Lanes {
     /// Run `root` and everything it spawns to the end.
     ///
     /// `work` may be under way in several lanes at once, one of which runs at a time. It must sync every task it spawns.
+    /// If it panics, the stacks are gone, and the lanes cannot be used any more.
     pub fn run<T: Copy, R>(&mut self, root: T, work: &dyn Fn(&Lane<'_, T, R>, T) -> R) -> R {
+        assert!(!self.stacks.is_empty(), "lanes were used after a panic");
         let board = Board::new(self.stacks.len(), root);
         let mut routines: Vec<Routine> = self
             .stacks

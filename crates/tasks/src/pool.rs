@@ -138,7 +138,8 @@ impl<W: Work, D: Deque> Run<'_, W, D> {
 impl<D: Deque> Pool<D> {
     /// Start the threads.
     pub fn new(options: PoolOptions) -> io::Result<Pool<D>> {
-        let workers = options.workers.max(1);
+        let options = PoolOptions { workers: options.workers.max(1), ..options };
+        let workers = options.workers;
         let shared = Arc::new(Shared { crew: Crew::new(workers, options.request_slots), job: Mutex::new(None) });
         let mut pool = Pool { shared, threads: Vec::new(), options };
         for number in 1..workers {
@@ -171,6 +172,7 @@ impl<D: Deque> Pool<D> {
         first.adopt();
         // The leader's deque opens here: others may turn to it as soon as they start.
         let mut leader = run.worker(0);
+        let no_unwinding = AbortOnUnwind;
         let job = Job { data: (&raw const run).cast(), take_part: Run::<W, D>::take_part };
         *self.shared.job.lock().expect("nobody panics with this lock") = Some(job);
         crew.enter_all();
@@ -182,6 +184,8 @@ impl<D: Deque> Pool<D> {
         while !others.is_empty() && first.bits() & ALONE == 0 {
             first.rest(ALONE);
         }
+        std::mem::forget(no_unwinding);
+        *self.shared.job.lock().expect("nobody panics with this lock") = None;
         match (answer, crew.take_panic()) {
             (Some(answer), None) => Ok(answer),
             (_, payload) => Err(Panicked { payload: payload.unwrap_or_else(|| Box::new("a task was abandoned")) }),
@@ -204,6 +208,16 @@ impl<D: Deque> Drop for Pool<D> {
     }
 }
 
+/// Ends the process when it is dropped. Tasks may panic, but where anything else of a [`Work`] does, others wait for this
+/// worker, or use what it was about to free.
+struct AbortOnUnwind;
+
+impl Drop for AbortOnUnwind {
+    fn drop(&mut self) {
+        std::process::abort();
+    }
+}
+
 /// Life of a thread of the pool.
 fn wait_for_runs<D: Deque>(shared: &Shared<D>, number: usize) {
     let attention = &shared.crew.mates[number].attention;
@@ -216,8 +230,10 @@ fn wait_for_runs<D: Deque>(shared: &Shared<D>, number: usize) {
             return;
         }
         let job = shared.job.lock().expect("nobody panics with this lock").expect("a run has begun");
+        let no_unwinding = AbortOnUnwind;
         // SAFETY: `Pool::run` made the job from a live `Run` of these types, and waits for this worker's `leave` below.
         unsafe { (job.take_part)(job.data, number) };
+        std::mem::forget(no_unwinding);
         if shared.crew.leave() {
             shared.crew.mates[0].attention.raise(ALONE);
         }

@@ -13,6 +13,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Instant;
 
 /// What a pool computes: tasks of one kind, solved by smaller ones.
+///
+/// A panic in [`Work::run`] ends the run with an error. One in any other of these ends the process: others wait for this
+/// worker and would do so for ever.
 pub trait Work: Sync {
     /// A task.
     type Task: Plain;
@@ -57,7 +60,7 @@ pub struct Worker<'r, W: Work + ?Sized, D: Deque = Private> {
     received: Vec<Parcel>,
     /// Tasks to be given away as soon as they are spawned: at first, one for each other worker.
     to_share: usize,
-    /// The oldest task, by position, and at how many looks in a row it had younger ones above it.
+    /// The oldest task, by position, and at how many looks in a row it was that.
     candidate: usize,
     survived: u32,
     victims: Victims,
@@ -87,10 +90,12 @@ const ORDERS: u32 = REQUEST | USER;
 /// What ends a wait for want of work.
 const ENDS: u32 = RESULT | FINISHED | POISON;
 
-/// After so many vain requests to the thief of its task, a waiting worker turns to the others as well.
+/// A waiting worker asks the thief of its task, and the others too at every so many attempts.
 const LEAPS: u32 = 8;
 /// A task that has lain below others at so many looks is large enough to be given away unasked.
 const LARGE: u32 = 32;
+/// The same for a task that is the only one: to be without any costs its owner more.
+const LARGE_ALONE: u32 = 512;
 
 impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
     pub(crate) fn new(
@@ -196,7 +201,10 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
     /// As a busy worker: results and gifts are looked at by those who wait for them, before they go to sleep.
     #[cold]
     fn attend_or_unwind(&mut self) {
-        self.me.attention.lower(RESULT | GIFT);
+        // Not lowered in vain: an exchange at every look would slow busy workers down while others are hungry.
+        if self.me.attention.bits() & (RESULT | GIFT) != 0 {
+            self.me.attention.lower(RESULT | GIFT);
+        }
         self.attend();
         if self.is_poisoned() {
             resume_unwind(Box::new(Abandoned));
@@ -256,37 +264,39 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
         }
         // Lowered first: a worker that begins to wait from now on raises it again.
         self.me.attention.lower(HUNGRY);
-        let mut wanting = false;
+        let (mut served, mut wanting) = (false, false);
         for (number, mate) in self.crew.mates.iter().enumerate() {
             if number == self.number || !mate.transfer.is_wanted() {
                 continue;
             }
-            if !wanting && mate.transfer.reserve() {
+            if !served && mate.transfer.reserve() {
+                served = true;
                 self.statistics.gifts += 1;
                 self.to_share = self.to_share.saturating_sub(1);
                 self.hand_over(number, 1);
+            } else {
+                wanting = true;
             }
-            wanting = true;
         }
         if wanting {
             self.me.attention.mark(HUNGRY);
         }
     }
 
-    /// Is the oldest task large? It is if younger ones have lain above it at many looks in a row: then what was spawned
-    /// beside it takes long, and so will it. At the beginning of a run, all tasks of the leader are.
+    /// Is the oldest task large? It is if it was the oldest at many looks in a row: then what was spawned beside it takes
+    /// long, and so will it. At the beginning of a run, all tasks of the leader are.
     fn has_large_task(&mut self) -> bool {
         let (length, spare) = (D::len(&self.own), self.me.deque.spare(&self.own));
         if self.to_share > 0 || !self.received.is_empty() {
             return spare + self.received.len() > 0;
         }
         let oldest = length - spare;
-        if spare < 2 || oldest != self.candidate {
+        if spare == 0 || oldest != self.candidate {
             (self.candidate, self.survived) = (oldest, 0);
             return false;
         }
         self.survived += 1;
-        if self.survived < LARGE {
+        if self.survived < if spare == 1 { LARGE_ALONE } else { LARGE } {
             return false;
         }
         self.survived = 0;
@@ -319,7 +329,9 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
             }
             leaps += 1;
             let helped = self.has_stack()
-                && (thief < self.workers() && self.steal_from(thief) || leaps % LEAPS == 0 && self.steal_anywhere());
+                && (thief < self.workers() && self.steal_from(thief)
+                    || leaps % LEAPS == 0 && self.steal_anywhere()
+                    || self.run_left());
             if helped {
                 attempts = 0;
             } else if self.me.attention.pause_after(attempts, ORDERS | ENDS) {
@@ -398,7 +410,7 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
     fn steal_from(&mut self, victim: usize) -> bool {
         let mate = &self.crew.mates[victim];
         if mate.transfer.is_wanted() {
-            // It has nothing itself.
+            // It has nothing to spare.
             return false;
         }
         let asked = Instant::now();
@@ -426,6 +438,13 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
         self.statistics.latency_ns.record(asked.elapsed().as_nanos() as u64);
         self.run_received();
         true
+    }
+
+    /// Run tasks that were received with others and are still to do; false if there are none.
+    fn run_left(&mut self) -> bool {
+        let any = !self.received.is_empty();
+        self.run_received();
+        any
     }
 
     /// Run the tasks received, the last one first; others may take some of them meanwhile.

@@ -112,12 +112,18 @@ fn write_nodes<W: Write>(sink: &mut Sink<W>, export: &Export, levels: u32, worke
         let encoded: Vec<Vec<u8>> = match round {
             [batch] => vec![encode(export, levels, batch.clone())],
             _ => std::thread::scope(|scope| {
-                let encode = |batch: &Range<usize>| {
-                    let batch = batch.clone();
-                    scope.spawn(move || encode(export, levels, batch))
+                let start = |batch: &Range<usize>| {
+                    let (builder, part) = (std::thread::Builder::new(), batch.clone());
+                    let thread = builder.spawn_scoped(scope, move || encode(export, levels, part));
+                    (thread, batch.clone())
                 };
-                let threads: Vec<_> = round.iter().map(encode).collect();
-                threads.into_iter().map(|thread| thread.join().expect("encoding does not panic")).collect()
+                let threads: Vec<_> = round.iter().map(start).collect();
+                let encoded = threads.into_iter().map(|(thread, batch)| match thread {
+                    Ok(thread) => thread.join().expect("encoding does not panic"),
+                    // The system has no more threads.
+                    Err(_) => encode(export, levels, batch),
+                });
+                encoded.collect()
             }),
         };
         encoded.iter().try_for_each(|bytes| sink.raw(bytes))?;

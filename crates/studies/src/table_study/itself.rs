@@ -21,7 +21,7 @@ const BYTES_PER_NODE: usize = 64;
 /// Nodes that a worker may claim without using them.
 const CLAIMED: usize = 1 << 12;
 /// Rounds are this many at most, because each needs a new table.
-const MOST_ROUNDS: u64 = 3;
+const MOST_ROUNDS: u64 = 10;
 
 /// Measure the table itself, at loads that it gets to.
 pub(crate) fn measure(study: &mut Study<'_>) -> Result<(), StudyError> {

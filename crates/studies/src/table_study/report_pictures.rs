@@ -13,7 +13,7 @@ use crate::unique::unique;
 type Column = fn(&TheoryReport) -> Option<f64>;
 
 impl TableReport {
-    /// Throughput by chunk size and by probing, latencies for each number of workers, and probes beside theory.
+    /// Throughput by chunk size and by probing, latencies for each mix and number of workers, and probes beside theory.
     pub fn pictures(&self) -> Vec<Picture> {
         let (chunked, others): (Vec<Subject>, Vec<Subject>) =
             self.subjects().into_iter().partition(|subject| subject.chunk().is_some());
@@ -21,11 +21,9 @@ impl TableReport {
             ("table-chunks.svg".to_owned(), self.throughput("Find-or-put in chunks of C slots", &chunked)),
             ("table-probing.svg".to_owned(), self.throughput("Find-or-put slot by slot", &others)),
         ];
-        let mixes = unique(self.combinations().into_iter().map(|combination| combination.1));
-        for workers in unique(self.combinations().into_iter().map(|combination| combination.0)) {
-            if let Some(&mix) = mixes.first() {
-                figures.push((format!("table-latency-{workers}.svg"), self.latency(workers, mix)));
-            }
+        for (workers, mix) in self.combinations() {
+            let file_name = format!("table-latency-{}-{}-workers-{workers}.svg", mix.finds(), mix.inserts());
+            figures.push((file_name, self.latency(workers, mix)));
         }
         figures.push(("table-probes.svg".to_owned(), self.probes()));
         let has_panels = figures.into_iter().filter(|figure| !figure.1.panels.is_empty());

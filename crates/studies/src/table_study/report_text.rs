@@ -15,8 +15,7 @@ const UNKNOWN: &str = "-";
 const TABLES: &str = "\
 C=n: linear probing that copies n slots at a time. line: slot by slot in the cache line that the
 hash picks, then in the next. linear, quadratic: slot by slot. itself: the program's own table; it
-probes like line, gets no fuller than two thirds, asks the system for huge pages, and does fewer
-operations, because it cannot take nodes back.";
+probes like line, gets no fuller than two thirds, and asks the system for huge pages.";
 
 const THEORY: &str = "\
 Chunks of C slots that an insert at load a reads, beside theory. From W. Oortwijn, Distributed
@@ -44,11 +43,21 @@ impl TableReport {
         let (operations, slots, half) = (count(self.operations), count(self.slots as u64), self.window / 2.0);
         writeln!(out, "{processors} processors. {operations} operations per worker on tables of {slots} slots.")?;
         writeln!(out, "{TABLES}")?;
+        if let Some(fewest) = self.fewest_by_itself() {
+            let fewest = count(fewest);
+            writeln!(out, "It cannot take nodes back, so it does fewer operations: {fewest} per worker or more.")?;
+        }
         writeln!(out, "Loads vary by {half} in either direction. Operations per second are medians of rounds.")?;
         writeln!(
             out,
             "One operation in {sampled} is timed by the system's clock, which takes {clock_ns} ns of each latency."
         )
+    }
+
+    /// The fewest operations per worker of the table itself.
+    fn fewest_by_itself(&self) -> Option<u64> {
+        let own = self.runs.iter().filter(|run| run.setting.subject == Subject::Itself);
+        own.map(|run| run.operations / run.setting.workers as u64).min()
     }
 
     /// Loads down, tables across.

@@ -5,14 +5,17 @@ use crate::numbers::{count, nanoseconds, short_count, significant};
 use crate::text::TextTable;
 use std::fmt;
 
-const HEADING: [&str; 10] =
-    ["version", "workers", "seconds", "least", "greatest", "speed-up", "steals", "failed", "latency", "p99"];
+const HEADING: [&str; 11] =
+    ["version", "n", "seconds", "least", "most", "speed-up", "steals", "failed", "gifts", "latency", "p99"];
 const UNKNOWN: &str = "-";
 
 impl fmt::Display for TasksReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (processors, reps) = (self.processors, self.reps);
-        writeln!(out, "{processors} processors. Seconds are medians of {reps} runs, steals are counted per run.")?;
+        writeln!(
+            out,
+            "{processors} processors, n workers. Seconds are medians of {reps} runs, steals and gifts counts per run."
+        )?;
         for program in &self.programs {
             writeln!(out, "\n{} = {}, with {} tasks", program.name, program.answer, count(program.tasks))?;
             write!(out, "{}", table(program, reps))?;
@@ -41,6 +44,7 @@ fn row(report: &VersionReport, reps: usize) -> Vec<String> {
     let per_run = |number: Option<u64>| number.map_or(UNKNOWN.to_owned(), |number| short_count(number / reps as u64));
     row.push(per_run(report.steals.as_ref().map(|steals| steals.succeeded)));
     row.push(per_run(report.steals.as_ref().map(|steals| steals.failed)));
+    row.push(per_run(report.steals.as_ref().map(|steals| steals.gifts)));
     let latency = |latency: Option<u64>| latency.map_or(UNKNOWN.to_owned(), |latency| nanoseconds(latency as f64));
     row.extend([report.steal_median_ns, report.steal_p99_ns].map(latency));
     row

@@ -32,6 +32,11 @@ impl Marking {
         self.wanted.store(0, Ordering::Relaxed);
     }
 
+    /// A worker has not come and never will: the others do without it.
+    pub fn excuse(&self) {
+        self.lock().waiting += 1;
+    }
+
     /// Somebody will not come back: nobody is to wait any longer.
     pub fn break_up(&self) {
         self.lock().over = true;
@@ -98,13 +103,24 @@ mod tests {
 
     #[test]
     fn everything_is_visited_once() {
+        visit_a_tree(0);
+    }
+
+    #[test]
+    fn nobody_waits_for_who_was_excused() {
+        visit_a_tree(2);
+    }
+
+    /// Four workers visit a tree, less those who are excused.
+    fn visit_a_tree(excused: usize) {
         const NODES: u32 = 100_000;
         let marking = Marking::new(4);
+        (0..excused).for_each(|_| marking.excuse());
         let seen: Vec<AtomicUsize> = (0..NODES).map(|_| AtomicUsize::new(0)).collect();
         let first = |at: u32| seen[at as usize].fetch_add(1, Ordering::Relaxed) == 0;
         let visits = AtomicUsize::new(0);
         std::thread::scope(|scope| {
-            for worker in 0..4 {
+            for worker in 0..4 - excused {
                 let (marking, first, visits) = (&marking, &first, &visits);
                 scope.spawn(move || {
                     let mut stack = if worker == 0 && first(0) { vec![0] } else { Vec::new() };

@@ -81,6 +81,8 @@ struct Office<'a> {
     books: &'a mut Books,
     /// The counters when the operation began.
     before: Counters,
+    /// By number: is there such a worker? Safepoints wait for each of them once.
+    given_out: Vec<bool>,
 }
 
 impl Solo {
@@ -116,12 +118,14 @@ impl<'a> Shared<'a> {
             ),
             attention,
             stress: books.options.stress,
-            office: Mutex::new(Office { before: books.counters, books }),
+            office: Mutex::new(Office { before: books.counters, books, given_out: vec![false; workers] }),
         }
     }
 
-    /// What worker `number` needs to use the tables.
+    /// What worker `number` needs to use the tables. Each number is given out once: safepoints wait for exactly so many.
     pub fn worker(&self, number: usize) -> TableWorker<'_, 'a> {
+        let before = std::mem::replace(&mut self.office().given_out[number], true);
+        assert!(!before, "worker {number} is there already");
         TableWorker::new(self, number)
     }
 
@@ -161,7 +165,10 @@ pub(crate) fn mark_together(nodes: &[Node], bitmap: &mut Bitmap, stack: Vec<u32>
     };
     let work = &work;
     std::thread::scope(|scope| {
-        let others: Vec<_> = (1..workers).map(|_| scope.spawn(move || work(Vec::new()))).collect();
+        let start = |_| std::thread::Builder::new().spawn_scoped(scope, move || work(Vec::new())).ok();
+        let others: Vec<_> = (1..workers).filter_map(start).collect();
+        // Where the system has no more threads, the others do it without them.
+        (others.len() + 1..workers).for_each(|_| marking.excuse());
         let own = work(stack);
         others.into_iter().map(|thread| thread.join().expect("marking does not panic")).sum::<usize>() + own
     })

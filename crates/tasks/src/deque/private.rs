@@ -4,13 +4,10 @@
 //! that was given away; thieves write results there.
 
 use super::{Asked, Deque};
-use crate::cells::{Outcome, Parcel, ResultCell};
+use crate::cells::{Outcome, Parcel, ResultCells};
 use crate::plain::Plain;
 use crate::sync::{AtomicU32, Ordering};
 use crossbeam_utils::CachePadded;
-
-/// Tasks beyond this depth are not given away: result cells are allocated once.
-const CELLS: usize = if cfg!(any(loom, shuttle)) { 8 } else { 1 << 17 };
 
 /// No request.
 const VACANT: u32 = 0;
@@ -20,7 +17,7 @@ const CLOSED: u32 = u32::MAX;
 /// A private deque, as others see it. Slots hold the number of a thief plus one.
 pub struct Private {
     requests: Box<[CachePadded<AtomicU32>]>,
-    results: Box<[ResultCell]>,
+    results: ResultCells,
 }
 
 /// A private deque, as its owner sees it: `tasks[..thieves.len()]` were given away, to these workers.
@@ -36,7 +33,7 @@ impl Deque for Private {
     fn new(request_slots: usize) -> Private {
         Private {
             requests: (0..request_slots.max(1)).map(|_| CachePadded::new(AtomicU32::new(CLOSED))).collect(),
-            results: (0..CELLS).map(|_| ResultCell::default()).collect(),
+            results: ResultCells::default(),
         }
     }
 
@@ -52,7 +49,7 @@ impl Deque for Private {
         self.requests.iter().all(|slot| {
             // Relaxed: as in `open`.
             let closed = slot.compare_exchange(VACANT, CLOSED, Ordering::Relaxed, Ordering::Relaxed);
-            closed.is_ok_and(|before| before == VACANT) || closed == Err(CLOSED)
+            matches!(closed, Ok(_) | Err(CLOSED))
         })
     }
 
@@ -72,20 +69,23 @@ impl Deque for Private {
     }
 
     fn spare<T: Plain>(&self, owner: &Own<T>) -> usize {
-        owner.tasks.len().min(CELLS).saturating_sub(owner.thieves.len())
+        owner.tasks.len().min(ResultCells::MOST).saturating_sub(owner.thieves.len())
     }
 
     fn give<T: Plain>(&self, owner: &mut Own<T>, thief: usize) -> Option<Parcel> {
         let position = owner.thieves.len();
         let task = owner.tasks.get(position)?;
-        self.results.get(position)?.expect();
+        if position == ResultCells::MOST {
+            return None;
+        }
+        self.results.prepare(position).expect();
         owner.thieves.push(thief as u32);
         Some(Parcel { words: task.to_words(), victim: owner.number, position: position as u32 })
     }
 
     fn youngest<T: Plain>(&self, owner: &Own<T>) -> (Outcome, usize) {
         let position = owner.tasks.len() - 1;
-        (self.results[position].outcome(), owner.thieves[position] as usize)
+        (self.results.cell(position).outcome(), owner.thieves[position] as usize)
     }
 
     fn forget_youngest<T: Plain>(&self, owner: &mut Own<T>) {
@@ -94,8 +94,8 @@ impl Deque for Private {
     }
 
     fn arrived<T: Plain>(&self, owner: &Own<T>, each: &mut dyn FnMut(u64)) {
-        for cell in &self.results[..owner.thieves.len()] {
-            if let Outcome::Done(value) = cell.outcome() {
+        for position in 0..owner.thieves.len() {
+            if let Outcome::Done(value) = self.results.cell(position).outcome() {
                 each(value);
             }
         }
@@ -126,6 +126,6 @@ impl Deque for Private {
     }
 
     fn deliver(&self, position: u32, result: Option<u64>) {
-        self.results[position as usize].deliver(result);
+        self.results.cell(position as usize).deliver(result);
     }
 }
