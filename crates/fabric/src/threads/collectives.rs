@@ -64,12 +64,17 @@ impl ThreadFabric {
     }
 
     fn exchange_offers(&self, offer: Offer) -> Result<Vec<Arc<Offer>>, FabricError> {
+        let call = offer.call.name;
         self.replace_offer(Some(Arc::new(offer)));
         self.world.wait(self.rank)?;
-        let offers: Vec<Arc<Offer>> = (0..self.world.ranks()).filter_map(|rank| self.offer_of(rank)).collect();
+        // A rank that waits in a barrier instead has none.
+        let offers: Result<Vec<Arc<Offer>>, FabricError> = (0..self.world.ranks())
+            .map(|rank| self.offer_of(rank).ok_or(FabricError::Disagreement { call, rank }))
+            .collect();
         // Afterwards ranks may lay out their next offers; the taken ones live as long as somebody holds them.
         self.world.wait(self.rank)?;
         self.replace_offer(None);
+        let offers = offers?;
         self.agree(&offers)?;
         Ok(offers)
     }
