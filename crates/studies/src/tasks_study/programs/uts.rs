@@ -93,7 +93,10 @@ impl Node {
 }
 
 /// The digest of a message of less than a block, given as big-endian words.
-#[inline]
+///
+/// Not inlined, so that all versions run the same code: how the block is put together decides whether the processor can
+/// pass it on, and a stall there takes longer than a spawn.
+#[inline(never)]
 fn sha1(message: &[u32]) -> [u32; 5] {
     let mut block = [0; 64];
     for (bytes, word) in block.chunks_exact_mut(4).zip(message) {
