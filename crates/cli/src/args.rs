@@ -18,7 +18,8 @@ Examples:
 
 Exit codes:
   0 complete   1 a property is violated, or a state is not contained
-  2 bad usage or bad input   3 gave up at a limit   70 internal error";
+  2 bad usage or bad input   3 gave up at a limit   70 internal error
+  130 interrupted twice";
 
 const REACH_NOTES: &str = "\
 Strategies:

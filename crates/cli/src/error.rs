@@ -54,6 +54,11 @@ impl Failure {
         }
     }
 
+    /// The system has no threads left.
+    pub fn threads(error: &std::io::Error) -> Failure {
+        Failure::Limit(format!("cannot start threads: {}", plain(error)))
+    }
+
     /// A file that the system would not read or write.
     pub fn file(path: &Path, error: &std::io::Error) -> Failure {
         Failure::Input(format!("{}: {}", path.display(), plain(error)))

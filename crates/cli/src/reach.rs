@@ -44,7 +44,7 @@ pub fn reach(args: &ReachArgs, started: Instant) -> Result<Exit, Failure> {
     written.try_for_each(|path| output::must_differ(path, &args.model))?;
     args.save_states.as_deref().map_or(Ok(()), output::probe)?;
     let run = Arc::new(Run::new(args, started)?);
-    let watch = Watch::start(&run, args.quiet).map_err(|error| Failure::Internal(error.to_string()))?;
+    let watch = Watch::start(&run, args.quiet).map_err(|error| Failure::threads(&error))?;
     if let Some(events) = &run.events {
         events.start(&run);
     }

@@ -11,6 +11,10 @@ const YIELDS: u32 = 20;
 /// Attempts with a pause after each that is twice as long as the one before.
 const ATTEMPTS: u32 = 12;
 
+/// Steps at full speed after which others may have the processor for once: on a busy machine, whoever is waited for may
+/// stand in line for this one.
+const SPINS_IN_A_ROW: u32 = 128;
+
 /// How patient workers are, which depends on how many they are.
 #[derive(Copy, Clone, Debug)]
 pub struct Patience {
@@ -37,11 +41,11 @@ impl Patience {
             thread::yield_now();
             return true;
         }
-        for _ in 0..1_u32 << attempt {
+        for step in 1..=1_u32 << attempt {
             if ready() {
                 break;
             }
-            spin();
+            spin_or_yield(step);
         }
         true
     }
@@ -53,11 +57,16 @@ impl Patience {
                 return true;
             }
             if step < self.spins {
-                spin();
+                spin_or_yield(step);
             } else {
                 thread::yield_now();
             }
         }
         false
     }
+}
+
+/// A step at full speed, mostly.
+fn spin_or_yield(step: u32) {
+    if step % SPINS_IN_A_ROW == SPINS_IN_A_ROW - 1 { thread::yield_now() } else { spin() }
 }
