@@ -2,6 +2,7 @@
 
 use std::cell::UnsafeCell;
 use std::hint::black_box;
+use std::sync::Barrier;
 
 struct Racy(UnsafeCell<u64>);
 
@@ -10,12 +11,14 @@ unsafe impl Sync for Racy {}
 
 #[test]
 fn race() {
-    let racy = Racy(UnsafeCell::new(0));
+    let (racy, start) = (Racy(UnsafeCell::new(0)), Barrier::new(2));
     std::thread::scope(|scope| {
         for _ in 0..2 {
-            let racy = &racy;
+            let (racy, start) = (&racy, &start);
             scope.spawn(move || {
-                for _ in 0..1000 {
+                // Together and for long: a sanitizer can miss threads that run one after the other.
+                start.wait();
+                for _ in 0..1_000_000 {
                     // SAFETY: none, both threads do this at the same time.
                     unsafe { *black_box(racy.0.get()) += 1 };
                 }
