@@ -290,6 +290,11 @@ def median(values):
     return statistics.median(values)
 
 
+def spread(values):
+    """Shortest and longest."""
+    return f"{min(values):.3f}..{max(values):.3f}"
+
+
 def geometric_mean(values):
     """The geometric mean; of nothing, it is not a number."""
     values = list(values)

@@ -135,11 +135,6 @@ def times_of(records):
     return times, failures
 
 
-def spread(values):
-    """Shortest and longest."""
-    return f"{min(values):.3f}..{max(values):.3f}"
-
-
 def report_peer(records, strategy):
     """Tremula against the peer."""
     times, failures = times_of(records)
@@ -153,7 +148,8 @@ def report_peer(records, strategy):
         peer, own = mine[PEER], mine[strategy]
         ratios[model] = common.median(peer) / common.median(own)
         reps = min(len(peer), len(own))
-        row = [model, reps, f"{common.median(peer):.3f}", spread(peer), f"{common.median(own):.3f}", spread(own)]
+        row = [model, reps, f"{common.median(peer):.3f}", common.spread(peer)]
+        row += [f"{common.median(own):.3f}", common.spread(own)]
         rows.append(row + [f"{ratios[model]:.2f}"])
     header = ["model", "runs", "peer s", "peer spread", f"{strategy} s", f"{strategy} spread", "times as fast"]
     text = [f"## {strategy} against the peer, medians", "", common.markdown(header, rows), ""]

@@ -2,8 +2,8 @@
 """How much faster `tremula reach` is with more workers.
 
 Every model runs with each number of workers in turn, --reps times each. One worker uses the shared table too, although it
-would otherwise take a faster way; --plain shows that way instead. Times are exploration only, without loading; medians.
-Every number of states is checked.
+would otherwise take a faster way; --plain shows that way instead. Times are exploration only, without loading; medians
+with their spread. Every number of states is checked.
 
 Examples:
   bench/scaling.py --only anderson.6,blocks.3 --workers 1,2,4,8,16
@@ -45,12 +45,13 @@ def main():
     models = common.load_models(args.models, args.expected, args.only, quiet=True)
     progress, rows = common.Progress(len(models)), []
     for model in models:
-        medians = {workers: common.median(seconds) for workers, seconds in measure(args, model).items()}
-        first = medians[args.workers[0]]
-        cells = [f"{seconds:.3f}" for seconds in medians.values()]
-        rows.append([model.name, *cells, *(f"{first / seconds:.2f}" for seconds in list(medians.values())[1:])])
+        times = list(measure(args, model).values())
+        medians = [common.median(seconds) for seconds in times]
+        cells = [cell for seconds in times for cell in (f"{common.median(seconds):.3f}", common.spread(seconds))]
+        rows.append([model.name, *cells, *(f"{medians[0] / median:.2f}" for median in medians[1:])])
         progress.step(" ".join(rows[-1]))
-    header = ["model", *(f"{n} s" for n in args.workers), *(f"x{n}" for n in args.workers[1:])]
+    header = ["model", *(name for n in args.workers for name in (f"{n} s", "spread"))]
+    header += [f"x{n}" for n in args.workers[1:]]
     print(common.markdown(header, rows))
 
 

@@ -1,4 +1,5 @@
-//! How long a worker waits awake: first at full speed, then letting others have the processor, then no more.
+//! How long a worker waits awake: first at full speed, with a chance for others now and then, then letting them have the
+//! processor at every step, then no more.
 
 use crate::sync::{spin, thread};
 use tremula_fabric::topology::cpu_limit;
@@ -10,7 +11,6 @@ const SPINS_IN_A_CROWD: u32 = 10;
 const YIELDS: u32 = 20;
 /// Attempts with a pause after each that is twice as long as the one before.
 const ATTEMPTS: u32 = 12;
-
 /// Steps at full speed after which others may have the processor for once: on a busy machine, whoever is waited for may
 /// stand in line for this one.
 const SPINS_IN_A_ROW: u32 = 128;

@@ -216,6 +216,21 @@ mod tests {
         assert_eq!(run(0, |fabric| fabric.rank()), Ok(Vec::new()));
     }
 
+    /// A collective meets twice, so two barriers would let it pass.
+    #[test]
+    fn a_collective_beside_barriers_is_a_disagreement() {
+        let outcomes = run(3, |fabric| match fabric.rank() {
+            1 => {
+                fabric.barrier();
+                fabric.barrier();
+                Ok(())
+            }
+            _ => fabric.all_reduce(Reduction::Sum, &mut [1]),
+        });
+        let error = Err(FabricError::Disagreement { call: "all_reduce", rank: 1 });
+        assert_eq!(outcomes, Ok(vec![error.clone(), Ok(()), error]));
+    }
+
     #[test]
     fn bound_ranks_know_their_distances() {
         let topology = Topology::detect();
