@@ -55,6 +55,8 @@ KNOBS = [
     "eager-nodes=0",
     "eager-cache=0",
     "live-share=0.5",
+    "node-patience=1000000",
+    "cache-patience=1000000",
 ]
 MODEL_NAMES = ["beem/at.4", "beem/collision.3", "beem/iprotocol.3", "beem/lifts.4", "petri-bdd/Kanban-10",
                "sylvan/schedule_world.2"]

@@ -26,7 +26,7 @@ SQUEEZE_STEPS = 14
 # No tables fit into less.
 LEAST_BUDGET = 200_000
 # Tables of a small model fit the smallest budget without any collection, unless they start smaller and grow late.
-SMALL_TABLES = ["initial-nodes=1024", "eager-nodes=0", "live-share=0.9"]
+SMALL_TABLES = ["initial-nodes=1024", "eager-nodes=0", "live-share=0.9", "node-patience=1000000"]
 
 
 def arguments():

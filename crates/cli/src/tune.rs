@@ -4,7 +4,7 @@ use std::str::FromStr;
 use tremula_diagrams::Options;
 
 /// The knobs, as the error message lists them.
-const KEYS: &str = "always-shared, worker-threshold, lanes, lanes-always, lane-threshold, cache-per-node, initial-nodes, eager-nodes, eager-cache, live-share or full-share";
+const KEYS: &str = "always-shared, worker-threshold, lanes, lanes-always, lane-threshold, cache-per-node, initial-nodes, eager-nodes, eager-cache, live-share, node-patience, cache-patience or full-share";
 
 /// One knob and where to turn it.
 #[derive(Copy, Clone, PartialEq, Debug)]
@@ -29,6 +29,10 @@ pub enum Tune {
     EagerCache(usize),
     /// Grow when more than this share is alive after a collection.
     LiveShare(f64),
+    /// Or when so many times the table was made since it last grew.
+    NodePatience(usize),
+    /// Let misses grow a large cache when they are so many times its entries.
+    CachePatience(usize),
     /// Give up when more than this share is alive.
     FullShare(f64),
 }
@@ -48,6 +52,8 @@ impl Tune {
             Tune::EagerNodes(value) => sizing.eager_nodes = value,
             Tune::EagerCache(value) => sizing.eager_cache = value,
             Tune::LiveShare(value) => sizing.live_share = value,
+            Tune::NodePatience(value) => sizing.node_patience = value,
+            Tune::CachePatience(value) => sizing.cache_patience = value,
             Tune::FullShare(value) => sizing.full_share = value,
         }
     }
@@ -69,6 +75,8 @@ impl FromStr for Tune {
             "eager-nodes" => within(value, 0, usize::MAX).map(Tune::EagerNodes),
             "eager-cache" => within(value, 0, usize::MAX).map(Tune::EagerCache),
             "live-share" => within(value, 0.01, 1.0).map(Tune::LiveShare),
+            "node-patience" => within(value, 1, usize::MAX).map(Tune::NodePatience),
+            "cache-patience" => within(value, 1, usize::MAX).map(Tune::CachePatience),
             "full-share" => within(value, 0.01, 1.0).map(Tune::FullShare),
             _ => Err(format!("no knob `{key}`: expected {KEYS}")),
         }

@@ -3,7 +3,7 @@
 
 use crate::allocation::Allocation;
 use crate::budget::{Budget, Lease};
-use crate::sizing::Sizes;
+use crate::sizing::{Sizes, Work};
 use crate::solo::Options;
 use crate::stats::Counters;
 
@@ -17,7 +17,9 @@ pub struct Books {
     pub counters: Counters,
     pub live_at_collection: u64,
     pub created_at_collection: u64,
+    pub created_at_growth: u64,
     pub misses_at_check: u64,
+    pub misses_at_growth: u64,
     /// Number of look-ups at which the size of the cache is considered again.
     pub next_cache_check: u64,
     /// Where the next nodes go.
@@ -34,18 +36,22 @@ impl Books {
         self.budget.available() + self.lease.bytes()
     }
 
+    fn misses(&self) -> u64 {
+        self.counters.lookups - self.counters.hits
+    }
+
     /// The sizes to go on with after a collection that left `live` nodes, their bytes leased.
     pub fn sizes_after_collection(&mut self, live: usize) -> Sizes {
-        let made = self.counters.created - self.created_at_collection;
-        let wanted = self.options.sizing.next(self.sizes, live, made as usize, self.available());
+        let made = work(self.counters.created, self.created_at_collection, self.created_at_growth);
+        let wanted = self.options.sizing.next(self.sizes, live, made, self.available());
         self.lease_for(wanted)
     }
 
     /// The sizes to go on with after many look-ups, their bytes leased: a small cache grows when far more was missed than
     /// it can hold, though the nodes themselves have room.
     pub fn sizes_after_misses(&mut self) -> Sizes {
-        let misses = self.counters.lookups - self.counters.hits;
-        let missed = (misses - self.misses_at_check) as usize;
+        let misses = self.misses();
+        let missed = work(misses, self.misses_at_check, self.misses_at_growth);
         let wanted = self.options.sizing.after_misses(self.sizes, missed, self.available());
         let sizes = self.lease_for(wanted);
         self.misses_at_check = misses;
@@ -60,6 +66,12 @@ impl Books {
 
     /// Write down sizes that are in force.
     pub fn set_sizes(&mut self, sizes: Sizes) {
+        if sizes.nodes > self.sizes.nodes {
+            self.created_at_growth = self.counters.created;
+        }
+        if sizes.cache_entries > self.sizes.cache_entries {
+            self.misses_at_growth = self.misses();
+        }
         self.sizes = sizes;
         self.counters.capacity = sizes.nodes as u64;
         self.counters.cache_entries = sizes.cache_entries as u64;
@@ -79,4 +91,9 @@ impl Books {
         let since = self.counters.created - self.created_at_collection;
         Counters { nodes: self.live_at_collection + since, ..self.counters }
     }
+}
+
+/// What was done until `now`.
+fn work(now: u64, considered: u64, grown: u64) -> Work {
+    Work { lately: (now - considered) as usize, since_growth: (now - grown) as usize }
 }

@@ -45,8 +45,21 @@ pub struct Sizing {
     pub eager_cache: usize,
     /// Above that, grow when more than this share is alive after a collection.
     pub live_share: f64,
+    /// Or when this many times the present size was made since it was reached.
+    pub node_patience: usize,
+    /// Above `eager_cache`, grow the cache when this many times its entries were missed since that size was reached.
+    pub cache_patience: usize,
     /// Give up when more than this share is alive and nothing can grow.
     pub full_share: f64,
+}
+
+/// What a table has been asked for, in nodes made or look-ups missed.
+#[derive(Copy, Clone, Debug)]
+pub struct Work {
+    /// Since its size was last considered.
+    pub lately: usize,
+    /// Since it last grew.
+    pub since_growth: usize,
 }
 
 impl Default for Sizing {
@@ -63,6 +76,8 @@ impl Sizing {
         eager_nodes: 1 << 22,
         eager_cache: 1 << 22,
         live_share: 0.25,
+        node_patience: 2,
+        cache_patience: 4,
         full_share: 0.97,
     };
     /// The cache never gets smaller than this many entries.
@@ -98,15 +113,16 @@ impl Sizing {
         squeezed.balanced_nodes(bytes).clamp(Self::LEAST_NODES, NODE_LIMIT / Self::NODE_STEP * Self::NODE_STEP)
     }
 
-    /// Sizes after a collection that left `live` nodes, `made` nodes after the one before, inside `available` bytes.
-    pub fn next(&self, now: Sizes, live: usize, made: usize, available: usize) -> Sizes {
+    /// Sizes after a collection that left `live` nodes, inside `available` bytes.
+    pub fn next(&self, now: Sizes, live: usize, made: Work, available: usize) -> Sizes {
         let crowded = live as f64 > self.live_share * now.nodes as f64;
-        let busy = now.nodes < self.eager_nodes && made * 2 > now.nodes;
-        if !crowded && !busy {
-            return now;
-        }
+        let busy = now.nodes < self.eager_nodes && made.lately * 2 > now.nodes;
         let wanted = self.sized(now.nodes.saturating_mul(2));
         let with_cache = Sizes { cache_entries: wanted.cache_entries.max(now.cache_entries), ..wanted };
+        let outgrown = outgrown(made, now.nodes, self.node_patience) && with_cache.bytes() <= available / 2;
+        if !crowded && !busy && !outgrown {
+            return now;
+        }
         if let Some(fitting) = [with_cache, wanted].into_iter().find(|sizes| sizes.bytes() <= available) {
             return fitting;
         }
@@ -130,12 +146,13 @@ impl Sizing {
         if nodes > now.nodes && possible { squeezed } else { now }
     }
 
-    /// Sizes after `missed` look-ups failed since the cache was last considered: a small cache that loses most of what
-    /// it is given grows even if the nodes do not, up to half of the budget.
-    pub fn after_misses(&self, now: Sizes, missed: usize, available: usize) -> Sizes {
+    /// Sizes after look-ups that `missed`: a small cache that loses most of what it is given grows even if the nodes do
+    /// not, and so does a larger one after long use, up to half of the budget.
+    pub fn after_misses(&self, now: Sizes, missed: Work, available: usize) -> Sizes {
         let grown = Sizes { cache_entries: now.cache_entries * 2, ..now };
-        let thrashing = missed > now.cache_entries && now.cache_entries < self.eager_cache;
-        if tuning::GROW && thrashing && grown.bytes() <= available / 2 { grown } else { now }
+        let thrashing = now.cache_entries < self.eager_cache && missed.lately > now.cache_entries;
+        let wanted = thrashing || outgrown(missed, now.cache_entries, self.cache_patience);
+        if tuning::GROW && wanted && grown.bytes() <= available / 2 { grown } else { now }
     }
 
     /// Is it worth going on with `live` of `nodes` alive?
@@ -150,6 +167,11 @@ impl Sizing {
     }
 }
 
+/// Has a table of `len` entries been used so much that a larger one would have paid for itself?
+fn outgrown(work: Work, len: usize, patience: usize) -> bool {
+    work.since_growth > len.saturating_mul(patience)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,7 +183,7 @@ mod tests {
             let mut sizes = sizing.initial(budget).unwrap();
             assert!(sizes.bytes() <= budget);
             loop {
-                let next = sizing.next(sizes, sizes.nodes * 9 / 10, sizes.nodes, budget);
+                let next = sizing.next(sizes, sizes.nodes * 9 / 10, all(sizes.nodes), budget);
                 assert!(next.bytes() <= budget, "{next:?} in {budget}");
                 assert!(next.nodes <= sizing.most_nodes(budget).max(sizes.nodes));
                 if next == sizes {
@@ -180,10 +202,28 @@ mod tests {
         assert!(Sizing::default().initial(needed).is_ok());
     }
 
+    /// All work was done since the table was last considered, and since it grew.
+    fn all(work: usize) -> Work {
+        Work { lately: work, since_growth: work }
+    }
+
+    #[test]
+    fn long_use_grows_tables_up_to_half_of_the_budget() {
+        let sizing = Sizing::default();
+        let big = sizing.sized(1 << 24);
+        let long = Work { lately: 1 << 23, since_growth: (sizing.node_patience << 24) + 1 };
+        assert_eq!(sizing.next(big, 1000, long, 1 << 40).nodes, 1 << 25);
+        assert_eq!(sizing.next(big, 1000, long, 3 * big.bytes()), big);
+        let missed = Work { lately: 0, since_growth: (sizing.cache_patience << 24) + 1 };
+        let grown = Sizes { cache_entries: 2 * big.cache_entries, ..big };
+        assert_eq!(sizing.after_misses(big, missed, 1 << 40), grown);
+        assert_eq!(sizing.after_misses(big, missed, 2 * grown.bytes() - 1), big);
+    }
+
     #[test]
     fn idle_tables_do_not_grow() {
         let sizing = Sizing::default();
         let big = sizing.sized(1 << 24);
-        assert_eq!(sizing.next(big, 1000, 1 << 24, 1 << 40), big);
+        assert_eq!(sizing.next(big, 1000, all(1 << 24), 1 << 40), big);
     }
 }

@@ -134,6 +134,8 @@ impl Solo {
                 counters: Counters::default(),
                 live_at_collection: 0,
                 created_at_collection: 0,
+                created_at_growth: 0,
+                misses_at_growth: 0,
                 misses_at_check: 0,
                 next_cache_check: sizes.cache_entries as u64,
                 allocation: Allocation::default(),
