@@ -18,10 +18,10 @@ else
 fi
 
 if has clippy clippy; then
-    cargo clippy --workspace --all-targets --locked -- -D warnings
+    cargo clippy --all-targets --locked -- -D warnings
 else
     echo "lint: SKIPPED clippy: cargo clippy is missing" >&2
 fi
 
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked --quiet
 echo "lint: done"

@@ -13,7 +13,7 @@ scripts/setup.sh
 step lint
 scripts/lint.sh
 step tests
-cargo test --workspace --locked
+cargo test --locked
 step failures
 cargo build --release --locked -p tremula
 scripts/failures.sh --share 20
@@ -22,6 +22,8 @@ scripts/loom.sh
 scripts/shuttle.sh 500
 step mutants
 scripts/mutants.sh --smoke
+step cluster
+scripts/cluster-test.sh
 step fuzz
 scripts/fuzz.sh --smoke "${FUZZ_SECONDS:-30}"
 echo "test: all passed in $SECONDS s"

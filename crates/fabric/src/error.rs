@@ -88,6 +88,23 @@ pub enum LossCause {
     /// Its program came to an end while another rank waits for it in a barrier or collective.
     #[error("ended while other ranks wait for it")]
     EndedEarly,
+    /// It has not been heard of for some time.
+    #[error("on {host} has not been heard of for {seconds} s")]
+    Silent {
+        /// Where it runs, or ran.
+        host: String,
+        /// For how long.
+        seconds: u64,
+    },
+    /// Its network does not work.
+    #[error("cannot reach the others: {0}")]
+    Unreachable(String),
+    /// Another rank says so.
+    #[error("is lost, says rank {by}")]
+    Reported {
+        /// The rank that has seen it.
+        by: usize,
+    },
     /// The system would not start it.
     #[error("could not be started: {0}")]
     NotStarted(String),

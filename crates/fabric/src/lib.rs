@@ -3,9 +3,9 @@
 //! A computation consists of *ranks*, numbered from zero, that run the same program. Each holds an endpoint, a
 //! [`Fabric`], and together they allocate [`Segment`]s: arrays of 64-bit words of which every rank owns an equal part
 //! and which all may read, write and update without the owner's help. [`BlockArray`] deals one long array out to the
-//! ranks. Today ranks are threads of one process ([`threads`]); the traits ask for nothing that MPI windows cannot do:
-//! places are offsets instead of addresses, buffers belong to the operation while it runs, effects are complete after a
-//! flush.
+//! ranks. Ranks are threads of one process ([`threads`]) or, with the feature `mpi`, processes on one or many hosts. The
+//! traits ask for what a network can do: places are offsets instead of addresses, buffers belong to the operation while
+//! it runs, effects are complete after a flush.
 //!
 //! ```
 //! use tremula_fabric::{Fabric, Place, Reduction, Segment, threads};
@@ -35,16 +35,19 @@
 //!
 //! # Not yet
 //!
-//! Ranks as processes; teams of ranks; collectives that do not block.
+//! Teams of ranks; collectives that do not block.
 
 #![forbid(unsafe_code)]
 
 mod array;
 pub mod barrier;
 mod blocks;
+mod call;
 mod error;
 mod fabric;
 mod pending;
+#[cfg(feature = "mpi")]
+pub mod processes;
 mod reduction;
 mod segment;
 pub mod sync;

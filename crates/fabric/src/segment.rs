@@ -1,6 +1,6 @@
 //! Memory that all ranks can reach.
 
-use crate::sync::AtomicU64;
+use crate::sync::{AtomicU64, Ordering};
 use crate::{FabricError, Pending};
 
 /// A word of a segment: a rank and an offset into its part, in words.
@@ -25,6 +25,20 @@ pub enum Update {
     Xor,
     /// The operand.
     Replace,
+}
+
+impl Update {
+    /// Change a word of memory that this process can address; the old word.
+    pub(crate) fn apply_to(self, word: &AtomicU64, operand: u64) -> u64 {
+        // AcqRel: a read and a write as of any other operation on segments.
+        match self {
+            Update::Add => word.fetch_add(operand, Ordering::AcqRel),
+            Update::And => word.fetch_and(operand, Ordering::AcqRel),
+            Update::Or => word.fetch_or(operand, Ordering::AcqRel),
+            Update::Xor => word.fetch_xor(operand, Ordering::AcqRel),
+            Update::Replace => word.swap(operand, Ordering::AcqRel),
+        }
+    }
 }
 
 /// Memory that was allocated by all ranks together: as many words on each, zero at first.
@@ -91,8 +105,8 @@ pub trait Segment: Clone {
     /// Start a [`Segment::fetch_with`]. Waiting for the handle gives the old word; then the effect is visible.
     fn start_fetch_with(&self, at: Place, update: Update, operand: u64) -> Result<Self::Word, FabricError>;
 
-    /// Wait until everything that this rank has begun on the part of `rank` is complete and visible to all. Handles may
-    /// be waited for before or after.
+    /// Wait until everything that the calling thread has begun on the part of `rank` is complete and visible to all.
+    /// Handles may be waited for before or after.
     ///
     /// Returns [`FabricError::NoSuchRank`] if there is none.
     fn flush(&self, rank: usize) -> Result<(), FabricError>;

@@ -2,36 +2,10 @@
 
 use super::ThreadFabric;
 use super::segment::Part;
+use crate::call::{Call, agree};
 use crate::sync::AtomicU64;
 use crate::{FabricError, Reduction};
 use std::sync::{Arc, PoisonError};
-
-/// What ranks must agree about.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Call {
-    name: &'static str,
-    root: Option<usize>,
-    reduction: Option<Reduction>,
-    length: Option<usize>,
-}
-
-impl Call {
-    pub(super) fn new(name: &'static str) -> Call {
-        Call { name, root: None, reduction: None, length: None }
-    }
-
-    pub(super) fn root(self, root: usize) -> Call {
-        Call { root: Some(root), ..self }
-    }
-
-    pub(super) fn reduction(self, reduction: Reduction) -> Call {
-        Call { reduction: Some(reduction), ..self }
-    }
-
-    pub(super) fn length(self, length: usize) -> Call {
-        Call { length: Some(length), ..self }
-    }
-}
 
 /// What a rank gives.
 #[derive(Debug)]
@@ -75,17 +49,8 @@ impl ThreadFabric {
         self.world.wait(self.rank)?;
         self.replace_offer(None);
         let offers = offers?;
-        self.agree(&offers)?;
+        agree(offers.iter().map(|offer| &offer.call))?;
         Ok(offers)
-    }
-
-    /// All ranks come to the same conclusion here, because all look at the same offers.
-    fn agree(&self, offers: &[Arc<Offer>]) -> Result<(), FabricError> {
-        let call = &offers[0].call;
-        if let Some(rank) = offers.iter().position(|offer| offer.call != *call) {
-            return Err(FabricError::Disagreement { call: call.name, rank });
-        }
-        call.root.map_or(Ok(()), |root| self.world.check_rank(root))
     }
 
     // Nothing panics under these locks, so a poisoned one guards a sound offer.

@@ -23,8 +23,8 @@ mod world;
 
 pub use segment::ThreadSegment;
 
+use crate::call::Call;
 use crate::{Distance, Fabric, FabricError, LossCause, RankLost, Reduction};
-use collectives::Call;
 use std::any::Any;
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -109,7 +109,7 @@ impl ThreadFabric {
 }
 
 /// What a panic had to say.
-fn message(payload: &(dyn Any + Send)) -> String {
+pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
     if let Some(text) = payload.downcast_ref::<&str>() {
         (*text).to_owned()
     } else if let Some(text) = payload.downcast_ref::<String>() {

@@ -93,15 +93,7 @@ impl Segment for ThreadSegment {
     }
 
     fn fetch_with(&self, at: Place, update: Update, operand: u64) -> Result<u64, FabricError> {
-        let word = self.word(at)?;
-        // AcqRel: a read as in `get` and a write as in `put`.
-        Ok(match update {
-            Update::Add => word.fetch_add(operand, Ordering::AcqRel),
-            Update::And => word.fetch_and(operand, Ordering::AcqRel),
-            Update::Or => word.fetch_or(operand, Ordering::AcqRel),
-            Update::Xor => word.fetch_xor(operand, Ordering::AcqRel),
-            Update::Replace => word.swap(operand, Ordering::AcqRel),
-        })
+        Ok(update.apply_to(self.word(at)?, operand))
     }
 
     fn start_get(&self, from: Place, length: usize) -> Result<Ready<Vec<u64>>, FabricError> {

@@ -1,0 +1,262 @@
+//! Ranks as processes, on one host or many, started by `mpirun`, `srun` or another launcher of MPI.
+//!
+//! MPI starts the ranks, tells them about each other and does the collectives. Memory of ranks on the same host is mapped
+//! into this process and used directly; that of other hosts is reached through UCX, which the owner serves with a thread
+//! of its own, so that nobody waits for a rank that computes. Any thread may use segments; collectives belong to the
+//! thread that runs the body.
+//!
+//! A thread of each rank lets the others know that it is alive ([`monitor`](self) is its module). When a rank dies, or
+//! is not heard of for [`Options::patience`], every rank calls [`Options::on_loss`], which has to end the process: a
+//! thread that waits inside MPI cannot be unwound.
+//!
+//! ```no_run
+//! use tremula_fabric::{Fabric, processes};
+//! let options = processes::Options::new(|loss| {
+//!     if loss.tell {
+//!         eprintln!("{}", loss.lost);
+//!     }
+//!     std::process::exit(70)
+//! });
+//! let ranks = processes::run(options, |fabric| fabric.ranks()).unwrap();
+//! println!("one of {ranks}");
+//! ```
+
+mod collectives;
+mod kept;
+mod launcher;
+mod monitor;
+mod peers;
+mod segment;
+
+pub use launcher::launched_ranks;
+pub use segment::{ProcessSegment, ProcessWord, ProcessWords};
+
+use crate::call::Call;
+use crate::{Distance, Fabric, FabricError, LossCause, RankLost, Reduction};
+use collectives::Collectives;
+use monitor::Monitor;
+use peers::Peers;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+use tremula_interconnect::NetworkError;
+
+/// A loss, as the process that has to end hears of it.
+#[derive(Clone, Debug)]
+pub struct Loss {
+    /// Which rank, and how.
+    pub lost: RankLost,
+    /// Is it this process that tells the user? Exactly one does, as far as ranks can still agree.
+    pub tell: bool,
+}
+
+/// How ranks live together.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Called when a rank is lost, by any thread.
+    pub on_loss: fn(&Loss) -> !,
+    /// How long a rank may be silent before it counts as lost.
+    pub patience: Duration,
+    /// Use the network even between ranks of one host.
+    pub no_mapping: bool,
+    /// What has to be the same on all ranks: program, version, arguments.
+    pub identity: Vec<u8>,
+}
+
+impl Options {
+    /// The usual ones.
+    pub fn new(on_loss: fn(&Loss) -> !) -> Options {
+        Options { on_loss, patience: Duration::from_secs(8), no_mapping: false, identity: Vec::new() }
+    }
+}
+
+/// Why there is no computation.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// MPI was started before, or would not start.
+    #[error("MPI cannot be started")]
+    Mpi,
+    /// The launcher belongs to another MPI than this program.
+    #[error("the launcher started {launched} ranks, but this program's MPI knows {known}: they are not the same MPI")]
+    Launcher {
+        /// Ranks according to the launcher's environment.
+        launched: usize,
+        /// Ranks according to MPI.
+        known: usize,
+    },
+    /// Ranks were started with different programs or arguments.
+    #[error("rank {rank} on {host} was started with another program, version or arguments than rank 0")]
+    Mismatch {
+        /// The lowest rank that differs from rank 0.
+        rank: usize,
+        /// Where it runs.
+        host: String,
+    },
+    /// The network does not work.
+    #[error("rank {rank}: {error}")]
+    Network {
+        /// The lowest rank with that problem.
+        rank: usize,
+        /// What UCX said.
+        error: String,
+    },
+    /// No memory for the first words.
+    #[error(transparent)]
+    Memory(#[from] FabricError),
+}
+
+/// Take part in the computation that this process was started for, and end with all others.
+pub fn run<R>(options: Options, body: impl FnOnce(&ProcessFabric) -> R) -> Result<R, StartError> {
+    let fabric = ProcessFabric::start(options)?;
+    match catch_unwind(AssertUnwindSafe(|| body(&fabric))) {
+        Ok(result) => {
+            fabric.end();
+            Ok(result)
+        }
+        Err(payload) => {
+            let cause = LossCause::Panicked(crate::threads::message(payload.as_ref()));
+            fabric.monitor.lose(RankLost { rank: fabric.rank(), cause }, true)
+        }
+    }
+}
+
+/// The endpoint of a rank that is a process.
+pub struct ProcessFabric {
+    monitor: Monitor,
+    peers: Arc<Peers>,
+    collectives: Collectives,
+}
+
+impl ProcessFabric {
+    fn start(options: Options) -> Result<ProcessFabric, StartError> {
+        let collectives = Collectives::start()?;
+        let known = collectives.ranks();
+        match launched_ranks() {
+            Some(launched) if launched != known => return Err(StartError::Launcher { launched, known }),
+            _ => {}
+        }
+        let peers = Arc::new(Peers::meet(&collectives, &options)?);
+        let beats = segment::allocate(&collectives, &peers, monitor::WORDS * known)?;
+        let monitor = Monitor::start(Arc::clone(&peers), beats, &options);
+        Ok(ProcessFabric { monitor, peers, collectives })
+    }
+
+    /// The name of the host that `rank` runs on.
+    ///
+    /// Returns [`FabricError::NoSuchRank`] if there is none.
+    pub fn host(&self, rank: usize) -> Result<&str, FabricError> {
+        self.peers.check_rank(rank)?;
+        Ok(&self.peers.of(rank).host)
+    }
+
+    /// Wait for all ranks to come to their end.
+    fn end(&self) {
+        let met = self.flush().and_then(|()| self.agree(&Call::new("end")));
+        if met.is_ok() {
+            self.monitor.stop();
+            self.collectives.barrier();
+        }
+    }
+
+    fn flush(&self) -> Result<(), FabricError> {
+        self.peers
+            .network()
+            .map_or(Ok(()), |network| network.flush_all_lanes())
+            .map_err(|error| self.unreachable(&error))
+    }
+
+    /// Tell all ranks what this one calls; an error if they do not fit together.
+    fn agree(&self, call: &Call) -> Result<(), FabricError> {
+        if std::thread::panicking() {
+            // A destructor of a rank that panics; the others shall not wait for what it was going to do.
+            let cause = LossCause::Panicked("still unwinding".to_owned());
+            self.monitor.lose(RankLost { rank: self.rank(), cause }, true);
+        }
+        let agreed = self.collectives.agree(call);
+        if let Some((rank, teller)) = agreed.ended_early() {
+            self.monitor.lose(RankLost { rank, cause: LossCause::EndedEarly }, teller == self.rank());
+        }
+        agreed.outcome
+    }
+
+    fn unreachable(&self, error: &NetworkError) -> FabricError {
+        let cause = LossCause::Unreachable(error.to_string());
+        self.monitor.lose(RankLost { rank: self.rank(), cause }, true)
+    }
+}
+
+impl Fabric for ProcessFabric {
+    type Segment = ProcessSegment;
+
+    fn rank(&self) -> usize {
+        self.peers.rank()
+    }
+
+    fn ranks(&self) -> usize {
+        self.peers.ranks()
+    }
+
+    fn distance(&self, to: usize) -> Result<Distance, FabricError> {
+        self.peers.check_rank(to)?;
+        Ok(self.peers.distance(to))
+    }
+
+    fn allocate(&self, words_per_rank: usize) -> Result<ProcessSegment, FabricError> {
+        self.agree(&Call::new("allocate").length(words_per_rank))?;
+        segment::allocate(&self.collectives, &self.peers, words_per_rank)
+    }
+
+    fn barrier(&self) {
+        if self.flush().is_ok() {
+            // Who calls something else hears of it; this call has no way to say so.
+            let _ = self.agree(&Call::new("barrier"));
+        }
+    }
+
+    fn broadcast(&self, root: usize, words: &mut Vec<u64>) -> Result<(), FabricError> {
+        self.agree(&Call::new("broadcast").root(root))?;
+        self.collectives.broadcast(root, words);
+        Ok(())
+    }
+
+    fn reduce(&self, root: usize, reduction: Reduction, words: &mut [u64]) -> Result<(), FabricError> {
+        self.agree(&Call::new("reduce").root(root).reduction(reduction).length(words.len()))?;
+        let given = words.to_vec();
+        self.collectives.all_reduce(reduction, words);
+        if root != self.rank() {
+            words.copy_from_slice(&given);
+        }
+        Ok(())
+    }
+
+    fn all_reduce(&self, reduction: Reduction, words: &mut [u64]) -> Result<(), FabricError> {
+        self.agree(&Call::new("all_reduce").reduction(reduction).length(words.len()))?;
+        self.collectives.all_reduce(reduction, words);
+        Ok(())
+    }
+
+    fn scan(&self, reduction: Reduction, words: &mut [u64]) -> Result<(), FabricError> {
+        self.agree(&Call::new("scan").reduction(reduction).length(words.len()))?;
+        self.collectives.scan(reduction, words);
+        Ok(())
+    }
+
+    fn gather(&self, root: usize, words: &[u64]) -> Result<Option<Vec<Vec<u64>>>, FabricError> {
+        self.agree(&Call::new("gather").root(root))?;
+        Ok(self.collectives.gather(root, words))
+    }
+
+    fn all_gather(&self, words: &[u64]) -> Result<Vec<Vec<u64>>, FabricError> {
+        self.agree(&Call::new("all_gather"))?;
+        Ok(self.collectives.all_gather(words))
+    }
+
+    fn all_to_all(&self, messages: &[Vec<u64>]) -> Result<Vec<Vec<u64>>, FabricError> {
+        self.agree(&Call::new("all_to_all").length(messages.len()))?;
+        if messages.len() != self.ranks() {
+            return Err(FabricError::MessageCount { messages: messages.len(), ranks: self.ranks() });
+        }
+        Ok(self.collectives.all_to_all(messages))
+    }
+}

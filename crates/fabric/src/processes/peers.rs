@@ -1,0 +1,158 @@
+//! The ranks as this one knows them: where they run, and how their memory is reached.
+
+use super::collectives::Collectives;
+use super::kept::Kept;
+use super::{Options, StartError};
+use crate::{Distance, FabricError, Reduction};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tremula_interconnect::{Address, Network, SharedMemory};
+
+/// A rank.
+#[derive(Debug)]
+pub(super) struct Peer {
+    /// The name of its host.
+    pub(super) host: String,
+    /// Its process on that host.
+    pub(super) process: u32,
+    /// Does it run on this rank's host?
+    same_host: bool,
+    /// Can this process map its memory?
+    pub(super) mapped: bool,
+}
+
+/// All ranks.
+#[derive(Debug)]
+pub(super) struct Peers {
+    rank: usize,
+    all: Vec<Peer>,
+    /// Open on all ranks if any of them needs it.
+    network: Option<Network>,
+    kept: Mutex<Kept>,
+}
+
+impl Peers {
+    /// *Collective.* Get to know each other.
+    pub(super) fn meet(collectives: &Collectives, options: &Options) -> Result<Peers, StartError> {
+        let rank = collectives.rank();
+        let host = host_name();
+        let mut all = introduce(collectives, &host);
+        let identities = gather_bytes(collectives, &options.identity);
+        if let Some(odd) = identities.iter().position(|identity| *identity != identities[0]) {
+            return Err(StartError::Mismatch { rank: odd, host: all[odd].host.clone() });
+        }
+        try_mapping(collectives, options, &mut all);
+        let mut far = [u64::from(all.iter().any(|peer| !peer.mapped))];
+        collectives.all_reduce(Reduction::Or, &mut far);
+        let network = if far[0] == 1 { Some(connect(collectives)?) } else { None };
+        Ok(Peers { rank, all, network, kept: Mutex::default() })
+    }
+
+    pub(super) fn rank(&self) -> usize {
+        self.rank
+    }
+
+    pub(super) fn ranks(&self) -> usize {
+        self.all.len()
+    }
+
+    pub(super) fn of(&self, rank: usize) -> &Peer {
+        &self.all[rank]
+    }
+
+    pub(super) fn network(&self) -> Option<&Network> {
+        self.network.as_ref()
+    }
+
+    pub(super) fn kept(&self) -> MutexGuard<'_, Kept> {
+        // Nothing panics half way through a change.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn check_rank(&self, rank: usize) -> Result<(), FabricError> {
+        let ranks = self.ranks();
+        if rank < ranks { Ok(()) } else { Err(FabricError::NoSuchRank { rank, ranks }) }
+    }
+
+    pub(super) fn distance(&self, to: usize) -> Distance {
+        match &self.all[to] {
+            _ if to == self.rank => Distance::Same,
+            peer if peer.same_host => Distance::Machine,
+            _ => Distance::Remote,
+        }
+    }
+}
+
+/// Who and where all ranks are; whether they can be mapped is yet to be seen.
+fn introduce(collectives: &Collectives, host: &str) -> Vec<Peer> {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let mine = format!("{host}\n{boot}");
+    let processes = collectives.all_gather(&[u64::from(std::process::id())]);
+    let hosts = gather_bytes(collectives, mine.as_bytes());
+    let peer = |(place, process): (&Vec<u8>, Vec<u64>)| Peer {
+        host: String::from_utf8_lossy(place).lines().next().unwrap_or_default().to_owned(),
+        process: process[0] as u32,
+        same_host: place == mine.as_bytes(),
+        mapped: false,
+    };
+    hosts.iter().zip(processes).map(peer).collect()
+}
+
+/// Find out whose memory can be mapped: containers may keep processes of one host apart.
+fn try_mapping(collectives: &Collectives, options: &Options, all: &mut [Peer]) {
+    let sample = SharedMemory::create(1).ok();
+    let descriptors = collectives.all_gather(&[sample.as_ref().map_or(u64::MAX, |sample| sample.descriptor() as u64)]);
+    for (rank, (peer, descriptor)) in all.iter_mut().zip(descriptors).enumerate() {
+        let opens = || i32::try_from(descriptor[0]).is_ok_and(|it| SharedMemory::open(peer.process, it, 1).is_ok());
+        peer.mapped = rank == collectives.rank() || peer.same_host && !options.no_mapping && opens();
+    }
+    // Nobody lets go of its sample before all have looked.
+    collectives.barrier();
+}
+
+fn connect(collectives: &Collectives) -> Result<Network, StartError> {
+    let network = Network::open();
+    let mut failed = [if network.is_err() { collectives.rank() as u64 } else { u64::MAX }];
+    collectives.all_reduce(Reduction::Min, &mut failed);
+    let network = match network {
+        Ok(network) if failed[0] == u64::MAX => network,
+        Ok(_) => return Err(StartError::Network { rank: failed[0] as usize, error: "no network".to_owned() }),
+        Err(error) => return Err(StartError::Network { rank: collectives.rank(), error: error.to_string() }),
+    };
+    let addresses = gather_bytes(collectives, &network.address().0);
+    network.connect(addresses.into_iter().map(Address).collect());
+    Ok(network)
+}
+
+fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// *Collective.* What each rank gives, by rank.
+pub(super) fn gather_bytes(collectives: &Collectives, bytes: &[u8]) -> Vec<Vec<u8>> {
+    collectives.all_gather(&to_words(bytes)).iter().map(|words| to_bytes(words)).collect()
+}
+
+/// The length, then eight bytes a word.
+fn to_words(bytes: &[u8]) -> Vec<u64> {
+    let word = |chunk: &[u8]| chunk.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    std::iter::once(bytes.len() as u64).chain(bytes.chunks(8).map(word)).collect()
+}
+
+fn to_bytes(words: &[u64]) -> Vec<u8> {
+    let mut bytes: Vec<u8> = words[1..].iter().flat_map(|word| word.to_le_bytes()).collect();
+    bytes.truncate(words[0] as usize);
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_survive_as_words() {
+        for length in 0..20u8 {
+            let bytes: Vec<u8> = (0..length).map(|byte| byte.wrapping_mul(77)).collect();
+            assert_eq!(to_bytes(&to_words(&bytes)), bytes);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The conformance suite on ranks that are processes: this program starts itself again under `mpirun`, on 1 to 4 ranks,
+//! with their memory mapped and through the network.
+
+mod cases;
+
+use std::process::{Command, ExitCode, Output};
+use std::time::{Duration, Instant};
+use tremula_fabric::Fabric;
+use tremula_fabric::processes::{self, Loss, Options, ProcessFabric, launched_ranks};
+
+/// Tells the ranks what to run: all cases, or a way to be lost.
+const ROLE: &str = "TREMULA_TEST_ROLE";
+/// Set where ranks shall not map each other's memory.
+const NO_MAPPING: &str = "TREMULA_TEST_NO_MAPPING";
+/// What a rank ends with when another was lost.
+const LOST: i32 = 70;
+
+type Case = (&'static str, fn(&ProcessFabric));
+
+macro_rules! list {
+    (; $($case:ident),*) => {
+        const CASES: &[Case] = &[$((stringify!($case), cases::$case as fn(&ProcessFabric))),*];
+    };
+}
+cases::with_all_cases! { list! }
+
+fn main() -> ExitCode {
+    match (launched_ranks(), std::env::var(ROLE)) {
+        (Some(_), Ok(role)) => rank(&role),
+        _ => direct(),
+    }
+}
+
+// ---- ranks --------------------------------------------------------------------------------------------------------
+
+fn rank(role: &str) -> ExitCode {
+    let mut options = Options::new(end);
+    options.patience = Duration::from_secs(3);
+    options.no_mapping = std::env::var_os(NO_MAPPING).is_some();
+    let ended = processes::run(options, |fabric| match role {
+        "cases" => run_cases(fabric),
+        "barrier" => cases::a_panic_releases_those_in_a_barrier(fabric),
+        "collective" => cases::a_panic_releases_those_in_a_collective(fabric),
+        "sleep" => cases::a_panic_releases_those_that_sleep(fabric),
+        "unwind" => cases::destructors_may_wait_while_a_rank_unwinds(fabric),
+        "poll" => cases::a_panic_releases_those_that_poll(fabric),
+        "early" => cases::an_early_end_releases_those_that_wait(fabric),
+        "stop" => stop_last_rank(fabric),
+        _ => panic!("no role {role}"),
+    });
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn end(loss: &Loss) -> ! {
+    if loss.tell {
+        eprintln!("LOST: {}", loss.lost);
+    }
+    std::process::exit(LOST)
+}
+
+fn run_cases(fabric: &ProcessFabric) {
+    for (name, case) in CASES {
+        let started = Instant::now();
+        case(fabric);
+        fabric.barrier();
+        if fabric.rank() == 0 {
+            println!("{name}: {:.0} ms", started.elapsed().as_secs_f64() * 1e3);
+        }
+    }
+}
+
+/// The last rank stops, like one whose machine hangs; the others wait for it.
+fn stop_last_rank(fabric: &ProcessFabric) {
+    if fabric.rank() == fabric.ranks() - 1 {
+        let me = std::process::id().to_string();
+        Command::new("kill").args(["-STOP", &me]).status().expect("kill can be run");
+    }
+    fabric.barrier();
+}
+
+// ---- the program that starts them ---------------------------------------------------------------------------------
+
+fn direct() -> ExitCode {
+    let filter: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let mut failed = 0;
+    for (name, test) in TESTS {
+        if !filter.is_empty() && !filter.iter().any(|part| name.contains(part.as_str())) {
+            continue;
+        }
+        let started = Instant::now();
+        let outcome = test();
+        let verdict = if outcome.is_ok() { "ok" } else { "FAILED" };
+        println!("test {name} ... {verdict} ({:.1} s)", started.elapsed().as_secs_f64());
+        if let Err(message) = outcome {
+            println!("{message}");
+            failed += 1;
+        }
+    }
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+type Test = (&'static str, fn() -> Result<(), String>);
+
+const TESTS: &[Test] = &[
+    ("all_cases_with_mapped_memory", || (1..=4).try_for_each(|ranks| all_cases(ranks, false))),
+    ("all_cases_through_the_network", || (1..=4).try_for_each(|ranks| all_cases(ranks, true))),
+    ("a_panic_ends_ranks_in_a_barrier", || lose("barrier", "rank 2 panicked: ")),
+    ("a_panic_ends_ranks_in_a_collective", || lose("collective", "rank 2 panicked: ")),
+    ("a_panic_ends_ranks_that_poll", || lose("poll", "rank 2 panicked: ")),
+    ("a_panic_after_a_while_ends_all_ranks", || lose("sleep", "rank 2 panicked: ")),
+    ("destructors_do_not_wait", || lose("unwind", "rank 2 panicked: still unwinding")),
+    ("an_early_end_ends_all_ranks", || lose("early", "rank 2 ended while other ranks wait for it")),
+    ("a_stopped_rank_is_found_silent", || lose("stop", "has not been heard of for 3 s")),
+];
+
+fn mpirun(ranks: usize, role: &str, no_mapping: bool) -> Output {
+    let mut command = Command::new("mpirun");
+    command.args(["-n", &ranks.to_string(), "--oversubscribe", "--bind-to", "none", "--mca", "pml", "ob1"]);
+    command.args(["--mca", "btl", "self,vader", "--mca", "mpi_yield_when_idle", "1", "--quiet"]);
+    command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1").env(ROLE, role);
+    if no_mapping {
+        command.env(NO_MAPPING, "1");
+    }
+    command.arg(std::env::current_exe().expect("a program knows itself")).output().expect("mpirun can be run")
+}
+
+fn all_cases(ranks: usize, no_mapping: bool) -> Result<(), String> {
+    let output = mpirun(ranks, "cases", no_mapping);
+    if output.status.success() { Ok(()) } else { Err(format!("{ranks} ranks: {}", told(&output))) }
+}
+
+/// On three ranks, the last is lost: the job ends soon, with the code of a loss and one message.
+fn lose(role: &str, expected: &str) -> Result<(), String> {
+    let started = Instant::now();
+    let output = mpirun(3, role, false);
+    let text = told(&output);
+    let messages = text.matches("LOST: ").count();
+    let soon = started.elapsed() < Duration::from_secs(15);
+    if output.status.code() == Some(LOST) && messages == 1 && text.contains(expected) && soon {
+        return Ok(());
+    }
+    Err(format!("{messages} messages, {:?} after {:?}: {text}", output.status, started.elapsed()))
+}
+
+fn told(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}

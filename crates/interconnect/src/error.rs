@@ -1,0 +1,44 @@
+//! What UCX refuses.
+
+use crate::ucp;
+use std::ffi::CStr;
+
+/// A request that the network did not carry out.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NetworkError {
+    /// UCX says why.
+    #[error("{action}: {reason}")]
+    Refused {
+        /// What was tried.
+        action: &'static str,
+        /// UCX's own words.
+        reason: String,
+    },
+    /// The network was [closed](crate::Network::close) while this waited.
+    #[error("the network is closed")]
+    Closed,
+    /// The system refused something beside UCX.
+    #[error("{action}: {reason}")]
+    System {
+        /// What was tried.
+        action: &'static str,
+        /// The system's message.
+        reason: String,
+    },
+}
+
+impl NetworkError {
+    pub(crate) fn system(action: &'static str, error: impl std::fmt::Display) -> NetworkError {
+        NetworkError::System { action, reason: error.to_string() }
+    }
+}
+
+/// Did `action` succeed?
+pub(crate) fn check(action: &'static str, status: ucp::ucs_status_t) -> Result<(), NetworkError> {
+    if status == ucp::UCS_OK {
+        return Ok(());
+    }
+    // SAFETY: UCX gives a static text for every status.
+    let reason = unsafe { CStr::from_ptr(ucp::ucs_status_string(status)) }.to_string_lossy().into_owned();
+    Err(NetworkError::Refused { action, reason })
+}

@@ -1,0 +1,273 @@
+//! A thread's connections to other processes.
+
+use crate::context::UcxWorker;
+use crate::error::{NetworkError, check};
+use crate::network::{Inner, Region};
+use crate::transfer::{Flight, Transfer};
+use crate::ucp;
+use std::collections::HashMap;
+use std::mem::zeroed;
+use std::ptr::null_mut;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What to do with a word, atomically.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Atomic {
+    /// Add.
+    Add(u64),
+    /// Keep the bits that are set in this.
+    And(u64),
+    /// Set these bits.
+    Or(u64),
+    /// Flip these bits.
+    Xor(u64),
+    /// Replace by this.
+    Swap(u64),
+    /// Replace by `new` if it is `expected`.
+    CompareAndSwap {
+        /// What it has to be.
+        expected: u64,
+        /// What it becomes.
+        new: u64,
+    },
+}
+
+impl Atomic {
+    fn code(self) -> ucp::ucp_atomic_op_t {
+        match self {
+            Atomic::Add(_) => ucp::UCP_ATOMIC_OP_ADD,
+            Atomic::And(_) => ucp::UCP_ATOMIC_OP_AND,
+            Atomic::Or(_) => ucp::UCP_ATOMIC_OP_OR,
+            Atomic::Xor(_) => ucp::UCP_ATOMIC_OP_XOR,
+            Atomic::Swap(_) => ucp::UCP_ATOMIC_OP_SWAP,
+            Atomic::CompareAndSwap { .. } => ucp::UCP_ATOMIC_OP_CSWAP,
+        }
+    }
+
+    /// The place of the answer, which holds the new word of a compare-and-swap before, and the operand.
+    fn buffer(self) -> [u64; 2] {
+        match self {
+            Atomic::Add(operand) | Atomic::And(operand) | Atomic::Or(operand) => [0, operand],
+            Atomic::Xor(operand) | Atomic::Swap(operand) => [0, operand],
+            Atomic::CompareAndSwap { expected, new } => [new, expected],
+        }
+    }
+}
+
+/// The way of one thread to all other processes. Other threads may use it too, but wait for each other.
+#[derive(Clone, Debug)]
+pub struct Lane {
+    state: Arc<Mutex<LaneState>>,
+    network: Arc<Inner>,
+}
+
+/// What a lane consists of.
+#[derive(Debug)]
+pub(crate) struct LaneState {
+    /// By rank; null until first used.
+    endpoints: Vec<ucp::ucp_ep_h>,
+    /// By rank and number of the region.
+    keys: HashMap<(usize, u64), ucp::ucp_rkey_h>,
+    /// Requests that nobody waits for.
+    pub(crate) abandoned: Vec<Flight>,
+    pub(crate) worker: UcxWorker,
+}
+
+// SAFETY: endpoints and keys belong to the worker, which may be used by one thread at a time, whichever.
+unsafe impl Send for LaneState {}
+
+impl LaneState {
+    pub(crate) fn new(worker: UcxWorker) -> LaneState {
+        LaneState { endpoints: Vec::new(), keys: HashMap::new(), abandoned: Vec::new(), worker }
+    }
+
+    fn endpoint(&mut self, network: &Inner, rank: usize) -> Result<ucp::ucp_ep_h, NetworkError> {
+        let addresses = network.addresses();
+        self.endpoints.resize(addresses.len(), null_mut());
+        if self.endpoints[rank].is_null() {
+            // SAFETY: plain data of C; the mask says which fields are given.
+            let mut params: ucp::ucp_ep_params_t = unsafe { zeroed() };
+            params.field_mask = u64::from(ucp::UCP_EP_PARAM_FIELD_REMOTE_ADDRESS);
+            params.address = addresses[rank].0.as_ptr().cast();
+            let mut endpoint = null_mut();
+            // SAFETY: the worker is open, and the address is one that UCX gave to another process.
+            check("connect to another process", unsafe {
+                ucp::ucp_ep_create(self.worker.handle, &params, &mut endpoint)
+            })?;
+            self.endpoints[rank] = endpoint;
+        }
+        Ok(self.endpoints[rank])
+    }
+
+    fn key(&mut self, endpoint: ucp::ucp_ep_h, rank: usize, region: &Region) -> Result<ucp::ucp_rkey_h, NetworkError> {
+        if let Some(&key) = self.keys.get(&(rank, region.number)) {
+            return Ok(key);
+        }
+        let mut key = null_mut();
+        // SAFETY: the endpoint is open, and these bytes come from the process that it leads to.
+        let unpacked = unsafe { ucp::ucp_ep_rkey_unpack(endpoint, region.key.as_ptr().cast(), &mut key) };
+        check("understand another process's memory", unpacked)?;
+        self.keys.insert((rank, region.number), key);
+        Ok(key)
+    }
+}
+
+impl LaneState {
+    /// Let go of abandoned requests that are complete.
+    fn forget_complete(&mut self) -> Result<(), NetworkError> {
+        let (abandoned, worker) = (&mut self.abandoned, &mut self.worker);
+        let mut outcome = Ok(());
+        abandoned.retain_mut(|flight| match flight.test(worker) {
+            Ok(complete) => !complete,
+            Err(error) => {
+                outcome = Err(error);
+                false
+            }
+        });
+        outcome
+    }
+}
+
+impl Drop for LaneState {
+    fn drop(&mut self) {
+        for key in self.keys.values() {
+            // SAFETY: unpacked by this lane, and not used again.
+            unsafe { ucp::ucp_rkey_destroy(*key) };
+        }
+    }
+}
+
+impl Lane {
+    pub(crate) fn new(state: Arc<Mutex<LaneState>>, network: Arc<Inner>) -> Lane {
+        Lane { state, network }
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, LaneState> {
+        // Nothing that panics leaves the state half changed.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Start to read `words` words.
+    pub fn start_get(&self, rank: usize, region: &Region, at: usize, words: usize) -> Result<Transfer, NetworkError> {
+        let mut buffer = vec![0; words].into_boxed_slice();
+        self.start("read", rank, region, at, words, |endpoint, address, key| {
+            // SAFETY: the buffer lives as long as the request, and the words exist there.
+            let returned = unsafe {
+                ucp::ucp_get_nbx(endpoint, buffer.as_mut_ptr().cast(), size_of_val(&*buffer), address, key, &plain())
+            };
+            Flight::new("read", returned, buffer)
+        })
+    }
+
+    /// Start to write.
+    pub fn start_put(
+        &self,
+        rank: usize,
+        region: &Region,
+        at: usize,
+        words: Box<[u64]>,
+    ) -> Result<Transfer, NetworkError> {
+        self.start("write", rank, region, at, words.len(), |endpoint, address, key| {
+            // SAFETY: the buffer lives as long as the request, and the words exist there.
+            let returned = unsafe {
+                ucp::ucp_put_nbx(endpoint, words.as_ptr().cast(), size_of_val(&*words), address, key, &plain())
+            };
+            Flight::new("write", returned, words)
+        })
+    }
+
+    /// Start to change a word; the first word of the buffer will be what it was.
+    pub fn start_atomic(
+        &self,
+        rank: usize,
+        region: &Region,
+        at: usize,
+        atomic: Atomic,
+    ) -> Result<Transfer, NetworkError> {
+        let mut buffer: Box<[u64]> = Box::new(atomic.buffer());
+        self.start("change", rank, region, at, 1, |endpoint, address, key| {
+            let mut params = plain();
+            params.op_attr_mask |= ucp::UCP_OP_ATTR_FIELD_DATATYPE | ucp::UCP_OP_ATTR_FIELD_REPLY_BUFFER;
+            params.datatype =
+                u64::from(ucp::UCP_DATATYPE_CONTIG) | (size_of::<u64>() as u64) << ucp::UCP_DATATYPE_SHIFT;
+            let base = buffer.as_mut_ptr();
+            params.reply_buffer = base.cast();
+            // SAFETY: the operand and the place for the answer live as long as the request, and the word exists there.
+            let returned = unsafe {
+                ucp::ucp_atomic_op_nbx(endpoint, atomic.code(), base.add(1).cast(), 1, address, key, &params)
+            };
+            Flight::new("change", returned, buffer)
+        })
+    }
+
+    /// Change a word; what it was.
+    pub fn atomic(&self, rank: usize, region: &Region, at: usize, atomic: Atomic) -> Result<u64, NetworkError> {
+        Ok(self.start_atomic(rank, region, at, atomic)?.wait()?[0])
+    }
+
+    /// Wait until all that was started through this lane for `rank` is complete there.
+    pub fn flush(&self, rank: usize) -> Result<(), NetworkError> {
+        let state = self.lock();
+        if state.endpoints.get(rank).is_none_or(|endpoint| endpoint.is_null()) {
+            return Ok(());
+        }
+        // SAFETY: the endpoint is open.
+        let returned = unsafe { ucp::ucp_ep_flush_nbx(state.endpoints[rank], &plain()) };
+        drop(state);
+        let mut flush = Flight::new("flush", returned, Box::default())?;
+        self.finish(&mut flush)?;
+        self.lock().forget_complete()
+    }
+
+    /// Nobody will wait for `flight` any more.
+    pub(crate) fn abandon(&self, flight: Flight) {
+        let mut state = self.lock();
+        state.abandoned.push(flight);
+        // An error will be met again by the next flush.
+        let _ = state.forget_complete();
+    }
+
+    fn start(
+        &self,
+        action: &'static str,
+        rank: usize,
+        region: &Region,
+        at: usize,
+        words: usize,
+        request: impl FnOnce(ucp::ucp_ep_h, u64, ucp::ucp_rkey_h) -> Result<Flight, NetworkError>,
+    ) -> Result<Transfer, NetworkError> {
+        assert!(at.checked_add(words).is_some_and(|end| end <= region.words), "{action} outside of a region");
+        if words == 0 {
+            return Ok(Transfer::new(self.clone(), Flight::new(action, null_mut(), Box::default())?));
+        }
+        let mut state = self.lock();
+        let endpoint = state.endpoint(&self.network, rank)?;
+        let key = state.key(endpoint, rank, region)?;
+        let flight = request(endpoint, region.address + (at * size_of::<u64>()) as u64, key)?;
+        drop(state);
+        Ok(Transfer::new(self.clone(), flight))
+    }
+
+    /// Wait for a request of this lane.
+    pub(crate) fn finish(&self, flight: &mut Flight) -> Result<(), NetworkError> {
+        /// Polls in a row before others may have the processor.
+        const POLLS: u32 = 50;
+        let mut polls = 0;
+        while !flight.test(&mut self.lock().worker)? {
+            polls += 1;
+            if polls % POLLS == 0 {
+                if self.network.is_closed() {
+                    return Err(NetworkError::Closed);
+                }
+                std::thread::yield_now();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Parameters without any wishes.
+fn plain() -> ucp::ucp_request_param_t {
+    // SAFETY: plain data of C; the mask of zero says that nothing is given.
+    unsafe { zeroed() }
+}
