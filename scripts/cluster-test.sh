@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds with the feature `mpi` and runs all tests with several processes, under mpirun: scripts/cluster-test.sh
-# Installs what is missing (as root).
+# Installs what is missing (as root). Where test hosts can be made (as root), they are, and taken away again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/cluster-setup.sh
@@ -9,4 +9,43 @@ if cargo clippy --version >/dev/null 2>&1; then
 fi
 cargo test --locked -p tremula-interconnect
 cargo test --locked -p tremula-fabric --features mpi --lib --test processes
+
+if [[ $(id -u) != 0 ]] || ! scripts/test-hosts.sh up 2; then
+    echo "cluster-test: SKIPPED tests between hosts: network namespaces cannot be made here" >&2
+    exit 0
+fi
+trap 'scripts/test-hosts.sh down' EXIT
+log=$(mktemp)
+program=$PWD/$(cargo test --locked -p tremula-fabric --features mpi --test processes --no-run 2>&1 |
+    sed -n 's/.*(\(target[^)]*\)).*/\1/p')
+
+# hosts RANKS ROLE: run the test program in a role, with so many ranks on each of two hosts.
+hosts() { timeout 60 scripts/test-hosts.sh mpirun "$1" --quiet -x "TREMULA_TEST_ROLE=$2" "$program" >"$log" 2>&1; }
+fail() {
+    cat "$log"
+    echo "cluster-test: between hosts, $*" >&2
+    exit 1
+}
+# told TEXT: was exactly one loss told, in these words?
+told() { [[ $(grep -c '^LOST: ' "$log") == 1 ]] && grep -q "^LOST: .*$1" "$log"; }
+
+for ranks in 1 2; do
+    hosts "$ranks" cases || fail "the suite failed on $ranks ranks each"
+    echo "cluster-test: two hosts, $ranks ranks each: suite passed"
+done
+code=0
+hosts 2 barrier || code=$?
+((code == 70)) && told 'rank 3 panicked' || fail "a panic ended with $code"
+code=0
+hosts 1 stop || code=$?
+((code == 70)) && told 'rank 1 on tremula-h2 has not been heard of' || fail "a stopped rank ended with $code"
+# The launcher ends first, with a code of its own.
+(sleep 3 && scripts/test-hosts.sh cut 2) &
+cutter=$!
+began=$SECONDS
+code=0
+hosts 1 idle || code=$?
+wait "$cutter"
+((code != 0 && SECONDS - began < 3 + 15)) && told 'rank 1 on tremula-h2' || fail "a lost link ended with $code after $((SECONDS - began)) s"
+echo "cluster-test: two hosts: panic, stopped rank and lost link end the job"
 echo "cluster-test: all passed in $SECONDS s"

@@ -8,9 +8,9 @@ fn main() {
     let include = ucx.include_paths.iter().map(|path| format!("-I{}", path.display()));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo")).join("ucp.rs");
     bindgen::Builder::default()
-        .header_contents("wrapper.h", "#include <ucp/api/ucp.h>")
+        .header_contents("wrapper.h", "#include <ucp/api/ucp.h>\n#include <ucs/config/global_opts.h>")
         .clang_args(include)
-        .allowlist_function("ucp_.*|ucs_status_string")
+        .allowlist_function("ucp_.*|ucs_status_string|ucs_global_opts_set_value")
         .allowlist_type("ucp_.*|ucs_status_t|ucs_thread_mode_t")
         .allowlist_var("UCP_.*")
         .default_enum_style(bindgen::EnumVariation::Consts)

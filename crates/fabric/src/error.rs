@@ -96,9 +96,12 @@ pub enum LossCause {
         /// For how long.
         seconds: u64,
     },
-    /// Its network does not work.
-    #[error("cannot reach the others: {0}")]
-    Unreachable(String),
+    /// The connection to it has broken down.
+    #[error("on {host} is gone: its connection has broken down")]
+    Disconnected {
+        /// Where it runs, or ran.
+        host: String,
+    },
     /// Another rank says so.
     #[error("is lost, says rank {by}")]
     Reported {

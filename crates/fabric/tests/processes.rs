@@ -6,7 +6,7 @@ mod cases;
 use std::process::{Command, ExitCode, Output};
 use std::time::{Duration, Instant};
 use tremula_fabric::Fabric;
-use tremula_fabric::processes::{self, Loss, Options, ProcessFabric, launched_ranks};
+use tremula_fabric::processes::{self, Options, ProcessFabric, launched_ranks};
 
 /// Tells the ranks what to run: all cases, or a way to be lost.
 const ROLE: &str = "TREMULA_TEST_ROLE";
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
 // ---- ranks --------------------------------------------------------------------------------------------------------
 
 fn rank(role: &str) -> ExitCode {
-    let mut options = Options::new(end);
+    let mut options = Options::new(|lost| eprintln!("LOST: {lost}"), || std::process::exit(LOST));
     options.patience = Duration::from_secs(3);
     options.no_mapping = std::env::var_os(NO_MAPPING).is_some();
     let ended = processes::run(options, |fabric| match role {
@@ -46,6 +46,8 @@ fn rank(role: &str) -> ExitCode {
         "poll" => cases::a_panic_releases_those_that_poll(fabric),
         "early" => cases::an_early_end_releases_those_that_wait(fabric),
         "stop" => stop_last_rank(fabric),
+        // For losses that come from outside.
+        "idle" => std::thread::sleep(Duration::from_secs(60)),
         _ => panic!("no role {role}"),
     });
     match ended {
@@ -55,13 +57,6 @@ fn rank(role: &str) -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn end(loss: &Loss) -> ! {
-    if loss.tell {
-        eprintln!("LOST: {}", loss.lost);
-    }
-    std::process::exit(LOST)
 }
 
 fn run_cases(fabric: &ProcessFabric) {

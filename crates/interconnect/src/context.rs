@@ -21,6 +21,7 @@ unsafe impl Sync for Context {}
 
 impl Context {
     pub(crate) fn open() -> Result<Arc<Context>, NetworkError> {
+        keep_quiet();
         let mut config = null_mut();
         // SAFETY: both names are optional, and `config` is a place for the result.
         check("read the configuration of UCX", unsafe {
@@ -67,6 +68,18 @@ impl Context {
         // SAFETY: the memory is mapped with this length as long as `memory` lives, which the result holds.
         check("register memory", unsafe { ucp::ucp_mem_map(self.handle, &params, &mut handle) })?;
         Ok(Registered { handle, memory: Arc::clone(memory), context: Arc::clone(self) })
+    }
+}
+
+/// UCX prints what goes wrong on its own. Here it is returned, and the user hears of lost processes in other words.
+fn keep_quiet() {
+    for (variable, name, value) in
+        [("UCX_LOG_LEVEL", c"LOG_LEVEL", c"fatal"), ("UCX_HANDLE_ERRORS", c"HANDLE_ERRORS", c"none")]
+    {
+        if std::env::var_os(variable).is_none() {
+            // SAFETY: both texts end with zero and are copied. A refusal means some more words on standard error.
+            let _ = unsafe { ucp::ucs_global_opts_set_value(name.as_ptr(), value.as_ptr()) };
+        }
     }
 }
 

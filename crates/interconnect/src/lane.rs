@@ -87,7 +87,13 @@ impl LaneState {
         if self.endpoints[rank].is_null() {
             // SAFETY: plain data of C; the mask says which fields are given.
             let mut params: ucp::ucp_ep_params_t = unsafe { zeroed() };
-            params.field_mask = u64::from(ucp::UCP_EP_PARAM_FIELD_REMOTE_ADDRESS);
+            let fields = ucp::UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+                | ucp::UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE
+                | ucp::UCP_EP_PARAM_FIELD_ERR_HANDLER;
+            params.field_mask = u64::from(fields);
+            // Otherwise UCX aborts this process when the other one dies.
+            params.err_mode = ucp::UCP_ERR_HANDLING_MODE_PEER;
+            params.err_handler.cb = Some(ignore_loss);
             params.address = addresses[rank].0.as_ptr().cast();
             let mut endpoint = null_mut();
             // SAFETY: the worker is open, and the address is one that UCX gave to another process.
@@ -240,6 +246,9 @@ impl Lane {
         if words == 0 {
             return Ok(Transfer::new(self.clone(), Flight::new(action, null_mut(), Box::default())?));
         }
+        if self.network.is_closed() {
+            return Err(NetworkError::Closed);
+        }
         let mut state = self.lock();
         let endpoint = state.endpoint(&self.network, rank)?;
         let key = state.key(endpoint, rank, region)?;
@@ -265,6 +274,9 @@ impl Lane {
         Ok(())
     }
 }
+
+/// Requests on a lost connection end with errors, which is notice enough.
+unsafe extern "C" fn ignore_loss(_: *mut std::ffi::c_void, _: ucp::ucp_ep_h, _: ucp::ucs_status_t) {}
 
 /// Parameters without any wishes.
 fn plain() -> ucp::ucp_request_param_t {

@@ -60,7 +60,7 @@ pub(crate) struct Inner {
     free: Mutex<Vec<Arc<Mutex<LaneState>>>>,
     regions: AtomicU64,
     closed: AtomicBool,
-    _server: Server,
+    server: Server,
 }
 
 impl Inner {
@@ -106,7 +106,7 @@ impl Network {
             free: Mutex::default(),
             regions: AtomicU64::new(0),
             closed: AtomicBool::new(false),
-            _server: Server::start(worker)?,
+            server: Server::start(worker)?,
         };
         Ok(Network { inner: Arc::new(inner) })
     }
@@ -162,9 +162,11 @@ impl Network {
         Ok(())
     }
 
-    /// End all waiting, now and later, with [`NetworkError::Closed`].
+    /// Have nothing more to do with other processes: nobody is served, and requests end with [`NetworkError::Closed`], now
+    /// and later. What was sent may or may not arrive.
     pub fn close(&self) {
         // Relaxed: a wish to end, nothing else.
         self.inner.closed.store(true, Ordering::Relaxed);
+        self.inner.server.stop();
     }
 }

@@ -45,11 +45,18 @@ fn wait_for(arrived: i32, wake: &OwnedFd) {
     let _ = poll(&mut both, None);
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
+impl Server {
+    /// Serve nobody any more.
+    pub(crate) fn stop(&self) {
         // Relaxed: as above.
         self.stop.store(true, Ordering::Relaxed);
         let _ = rustix::io::write(&*self.wake, &1u64.to_ne_bytes());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

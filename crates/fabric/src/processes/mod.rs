@@ -5,18 +5,13 @@
 //! of its own, so that nobody waits for a rank that computes. Any thread may use segments; collectives belong to the
 //! thread that runs the body.
 //!
-//! A thread of each rank lets the others know that it is alive ([`monitor`](self) is its module). When a rank dies, or
-//! is not heard of for [`Options::patience`], every rank calls [`Options::on_loss`], which has to end the process: a
+//! A thread of each rank lets the others know that it is alive. When a rank dies, or is not heard of for
+//! [`Options::patience`], one rank calls [`Options::tell`] and all call [`Options::end`], which has to end the process: a
 //! thread that waits inside MPI cannot be unwound.
 //!
 //! ```no_run
 //! use tremula_fabric::{Fabric, processes};
-//! let options = processes::Options::new(|loss| {
-//!     if loss.tell {
-//!         eprintln!("{}", loss.lost);
-//!     }
-//!     std::process::exit(70)
-//! });
+//! let options = processes::Options::new(|lost| eprintln!("{lost}"), || std::process::exit(70));
 //! let ranks = processes::run(options, |fabric| fabric.ranks()).unwrap();
 //! println!("one of {ranks}");
 //! ```
@@ -39,22 +34,14 @@ use peers::Peers;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
-use tremula_interconnect::NetworkError;
-
-/// A loss, as the process that has to end hears of it.
-#[derive(Clone, Debug)]
-pub struct Loss {
-    /// Which rank, and how.
-    pub lost: RankLost,
-    /// Is it this process that tells the user? Exactly one does, as far as ranks can still agree.
-    pub tell: bool,
-}
 
 /// How ranks live together.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Called when a rank is lost, by any thread.
-    pub on_loss: fn(&Loss) -> !,
+    /// Tells the user of a loss: on one rank only, as far as ranks can still agree.
+    pub tell: fn(&RankLost),
+    /// Ends the process because a rank was lost. Any thread may call it.
+    pub end: fn() -> !,
     /// How long a rank may be silent before it counts as lost.
     pub patience: Duration,
     /// Use the network even between ranks of one host.
@@ -65,8 +52,8 @@ pub struct Options {
 
 impl Options {
     /// The usual ones.
-    pub fn new(on_loss: fn(&Loss) -> !) -> Options {
-        Options { on_loss, patience: Duration::from_secs(8), no_mapping: false, identity: Vec::new() }
+    pub fn new(tell: fn(&RankLost), end: fn() -> !) -> Options {
+        Options { tell, end, patience: Duration::from_secs(8), no_mapping: false, identity: Vec::new() }
     }
 }
 
@@ -139,6 +126,7 @@ impl ProcessFabric {
         let peers = Arc::new(Peers::meet(&collectives, &options)?);
         let beats = segment::allocate(&collectives, &peers, monitor::WORDS * known)?;
         let monitor = Monitor::start(Arc::clone(&peers), beats, &options);
+        collectives.barrier();
         Ok(ProcessFabric { monitor, peers, collectives })
     }
 
@@ -152,18 +140,17 @@ impl ProcessFabric {
 
     /// Wait for all ranks to come to their end.
     fn end(&self) {
-        let met = self.flush().and_then(|()| self.agree(&Call::new("end")));
-        if met.is_ok() {
+        self.flush();
+        if self.agree(&Call::new("end")).is_ok() {
             self.monitor.stop();
             self.collectives.barrier();
         }
     }
 
-    fn flush(&self) -> Result<(), FabricError> {
-        self.peers
-            .network()
-            .map_or(Ok(()), |network| network.flush_all_lanes())
-            .map_err(|error| self.unreachable(&error))
+    fn flush(&self) {
+        if let Some(network) = self.peers.network() {
+            segment::or_stay(network.flush_all_lanes());
+        }
     }
 
     /// Tell all ranks what this one calls; an error if they do not fit together.
@@ -178,11 +165,6 @@ impl ProcessFabric {
             self.monitor.lose(RankLost { rank, cause: LossCause::EndedEarly }, teller == self.rank());
         }
         agreed.outcome
-    }
-
-    fn unreachable(&self, error: &NetworkError) -> FabricError {
-        let cause = LossCause::Unreachable(error.to_string());
-        self.monitor.lose(RankLost { rank: self.rank(), cause }, true)
     }
 }
 
@@ -208,10 +190,9 @@ impl Fabric for ProcessFabric {
     }
 
     fn barrier(&self) {
-        if self.flush().is_ok() {
-            // Who calls something else hears of it; this call has no way to say so.
-            let _ = self.agree(&Call::new("barrier"));
-        }
+        self.flush();
+        // Who calls something else hears of it; this call has no way to say so.
+        let _ = self.agree(&Call::new("barrier"));
     }
 
     fn broadcast(&self, root: usize, words: &mut Vec<u64>) -> Result<(), FabricError> {

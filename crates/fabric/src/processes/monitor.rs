@@ -2,14 +2,14 @@
 //!
 //! Each rank has a thread that raises a counter in the memory of rank 0, whose own thread looks whether the counters
 //! move; rank 0 raises one in the memory of every other rank, which look at that. Who sees one stand still for too long,
-//! or finds a verdict in its own memory, ends its process by the hook. The verdict of a rank goes to all that can still
+//! or finds a verdict in its own memory, ends its process. The verdict of a rank goes to all that can still
 //! hear it, with a note on who tells the user.
 
+use super::Options;
 use super::peers::Peers;
 use super::segment::ProcessSegment;
-use super::{Loss, Options};
 use crate::sync::Ordering;
-use crate::{LossCause, Place, RankLost, Segment};
+use crate::{Distance, LossCause, Place, RankLost, Segment};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -23,46 +23,80 @@ const BEAT: usize = 0;
 const VERDICT: usize = 1;
 /// Between two beats.
 const INTERVAL: Duration = Duration::from_millis(250);
+/// For news to get to all ranks, by way of rank 0.
+const GRACE: Duration = INTERVAL.saturating_mul(5);
+/// For a launcher to notice a lost host, with settings as in docs/cluster.md.
+const LAUNCHER_NOTICES: Duration = Duration::from_secs(13);
 
 /// The thread, and what it needs.
 pub(super) struct Monitor {
-    watch: Arc<Watch>,
-    thread: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
+    thread: Mutex<Option<(Sender<News>, JoinHandle<()>)>>,
+}
+
+/// A loss that another thread of this process has seen, and whether this process tells the user.
+struct News {
+    lost: RankLost,
+    tell: bool,
 }
 
 struct Watch {
     peers: Arc<Peers>,
     beats: ProcessSegment,
     patience: Duration,
-    on_loss: fn(&Loss) -> !,
+    tell: fn(&RankLost),
+    end: fn() -> !,
 }
 
 impl Monitor {
     pub(super) fn start(peers: Arc<Peers>, beats: ProcessSegment, options: &Options) -> Monitor {
-        let watch = Arc::new(Watch { peers, beats, patience: options.patience, on_loss: options.on_loss });
-        let (stop, stopped) = mpsc::channel();
-        let watching = Arc::clone(&watch);
+        let Options { patience, tell, end, .. } = *options;
+        let watching = Watch { peers, beats, patience, tell, end };
+        let (tell_it, news) = mpsc::channel();
+        let (connect, connected) = mpsc::channel::<()>();
         let thread = thread::Builder::new().name("monitor".to_owned()).spawn(move || {
             let mut round = Round::new(&watching);
-            while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+            round.beat(&watching);
+            // UCX may abort if a process dies while a connection is being made.
+            let _ = watching.beats.flush_all();
+            drop(connect);
+            let mut last = Instant::now();
+            loop {
+                match news.recv_timeout(INTERVAL) {
+                    Err(RecvTimeoutError::Disconnected) => break,
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Ok(News { lost, tell }) => watching.lose(lost, tell),
+                }
+                if last.elapsed() > watching.patience {
+                    // This process was stopped for so long that the others have given it up.
+                    (watching.end)();
+                }
+                last = Instant::now();
                 round.beat(&watching);
                 round.look(&watching);
             }
         });
+        // Ends when the thread lets go of its side.
+        let _ = connected.recv();
         // Without the thread the ranks do not hear of this one, and end.
-        Monitor { watch, thread: Mutex::new(thread.ok().map(|thread| (stop, thread))) }
+        Monitor { thread: Mutex::new(thread.ok().map(|thread| (tell_it, thread))) }
     }
 
     /// End this process, and all others, because a rank was lost in a way that this one has seen itself; does it `tell`
     /// the user?
     pub(super) fn lose(&self, lost: RankLost, tell: bool) -> ! {
-        self.watch.lose(lost, tell)
+        // The thread is connected to the others; this one may not be.
+        if let Some((thread, _)) = &*self.thread.lock().unwrap_or_else(PoisonError::into_inner) {
+            let _ = thread.send(News { lost, tell });
+        }
+        loop {
+            thread::park();
+        }
     }
 
     /// No more watching: all ranks have come to their end.
     pub(super) fn stop(&self) {
-        if let Some((stop, thread)) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            drop(stop);
+        if let Some((news, thread)) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            drop(news);
             let _ = thread.join();
         }
     }
@@ -91,7 +125,10 @@ impl Round {
         self.count += 1;
         for (rank, ..) in &self.seen {
             // Only the newest matters, so nothing is flushed and nothing waited for.
-            let _ = watch.beats.put_word(watch.word(*rank, BEAT), self.count);
+            if watch.beats.try_put_word(watch.word(*rank, BEAT), self.count).is_err() {
+                let host = watch.peers.of(*rank).host.clone();
+                watch.lose(RankLost { rank: *rank, cause: LossCause::Disconnected { host } }, watch.tells_of(*rank));
+            }
         }
     }
 
@@ -113,9 +150,7 @@ impl Round {
             } else if moved.elapsed() > watch.patience {
                 let host = watch.peers.of(*rank).host.clone();
                 let cause = LossCause::Silent { host, seconds: watch.patience.as_secs() };
-                // If rank 0 is lost there is nobody to agree with, but the next rank is as good as any.
-                let tell = *rank != 0 || watch.peers.rank() == 1;
-                watch.lose(RankLost { rank: *rank, cause }, tell);
+                watch.lose(RankLost { rank: *rank, cause }, watch.tells_of(*rank));
             }
         }
     }
@@ -127,15 +162,35 @@ impl Watch {
         Place { rank, offset: self.peers.rank() * WORDS + which }
     }
 
-    /// Tell the others, and end.
+    /// Does this rank tell the user of a loss that it has noticed? Rank 0 watches all others. If it is lost itself there is
+    /// nobody to agree with, but the next rank is as good as any.
+    fn tells_of(&self, lost: usize) -> bool {
+        lost != 0 || self.peers.rank() == 1
+    }
+
+    /// Tell the others, perhaps the user, and end.
     fn lose(&self, lost: RankLost, tell: bool) -> ! {
         let others = (0..self.peers.ranks()).filter(|&rank| rank != self.peers.rank() && rank != lost.rank);
         for rank in others.filter(|&rank| self.hears(rank)) {
-            let _ = self.beats.put_word(self.word(rank, VERDICT), lost.rank as u64 + 1);
+            let _ = self.beats.try_put_word(self.word(rank, VERDICT), lost.rank as u64 + 1);
         }
-        // What goes through the network may need a moment, and waiting for it could take for ever.
-        thread::sleep(INTERVAL);
-        (self.on_loss)(&Loss { lost, tell })
+        if tell {
+            (self.tell)(&lost);
+        }
+        if let Some(network) = self.peers.network() {
+            // UCX aborts the process on some of the errors that it is about to see.
+            network.close();
+        }
+        thread::sleep(self.grace(&lost));
+        (self.end)()
+    }
+
+    /// How long to stay after a loss. All shall hear of it before anybody sees a process go, which would look like another
+    /// loss. And where a host may have lost its link, launchers hang if a process ends before they have noticed that.
+    fn grace(&self, lost: &RankLost) -> Duration {
+        let seen_here = matches!(lost.cause, LossCause::Panicked(_) | LossCause::EndedEarly);
+        let far = self.peers.distance(lost.rank) == Distance::Remote;
+        if far && !seen_here { GRACE.max(LAUNCHER_NOTICES.saturating_sub(self.patience)) } else { GRACE }
     }
 
     /// Rank 0 is connected with all and passes on what it hears; others write to it, and to where they can directly.

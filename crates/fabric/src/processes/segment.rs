@@ -112,22 +112,33 @@ impl ProcessSegment {
         })
     }
 
+    /// Write a word that exists, if it can be done now: for the monitor, which must not wait for anybody.
+    pub(super) fn try_put_word(&self, to: Place, word: u64) -> Result<(), NetworkError> {
+        match self.find(to, 1) {
+            Ok(Found::There(region, lane)) => lane.start_put(to.rank, region, to.offset, Box::new([word])).map(drop),
+            // Release: pairs with the Acquire of whoever reads it.
+            Ok(Found::Here(words)) => {
+                words[0].store(word, Ordering::Release);
+                Ok(())
+            }
+            Err(error) => unreachable!("{error}"),
+        }
+    }
+
     fn lane(&self) -> Lane {
         let network = self.inner.peers.network().expect("far parts have a network");
         or_stay(network.lane())
     }
 }
 
-/// The network ends requests only when a rank is lost, or when it is out of order altogether: in both cases the monitor
-/// ends this process, or nobody can, so that there is nothing to return.
-fn or_stay<T>(outcome: Result<T, NetworkError>) -> T {
-    match outcome {
-        Ok(value) => value,
-        Err(NetworkError::Closed) => loop {
+/// The network refuses requests only when a rank is lost, or is out of order altogether. Then the ranks do not hear of each
+/// other any more, and the monitor will end this process with a better explanation than could be given here.
+pub(super) fn or_stay<T>(outcome: Result<T, NetworkError>) -> T {
+    outcome.unwrap_or_else(|_| {
+        loop {
             std::thread::park();
-        },
-        Err(error) => panic!("the network failed: {error}"),
-    }
+        }
+    })
 }
 
 // Orderings of mapped words are those of segments between threads: all writes Release, all reads Acquire (F3). UCX
