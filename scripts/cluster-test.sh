@@ -5,10 +5,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/cluster-setup.sh
 if cargo clippy --version >/dev/null 2>&1; then
-    cargo clippy --locked -p tremula-interconnect -p tremula-fabric --features tremula-fabric/mpi --all-targets -- -D warnings
+    cargo clippy --locked -p tremula-interconnect -p tremula-fabric -p tremula --features tremula/mpi --all-targets -- -D warnings
 fi
 cargo test --locked -p tremula-interconnect
 cargo test --locked -p tremula-fabric --features mpi --lib --test processes
+cargo test --locked -p tremula --features mpi --test ranks
 
 if [[ $(id -u) != 0 ]] || ! scripts/test-hosts.sh up 2; then
     echo "cluster-test: SKIPPED tests between hosts: network namespaces cannot be made here" >&2

@@ -1,12 +1,14 @@
 //! `tremula bench`: studies of parts of this program, on this machine.
 
-use crate::bench_args::{BenchArgs, FindingsArgs, Study, TableArgs, TasksArgs};
+use crate::bench_args::{BenchArgs, FabricArgs, FindingsArgs, Study, TableArgs, TasksArgs};
 use crate::error::{Exit, Failure};
-use crate::output;
+use crate::{output, ranks};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
+use tremula_fabric::{Fabric, threads};
+use tremula_studies::fabric_study::{self, FabricOptions, FabricReport};
 use tremula_studies::table_study::{self, TableOptions};
 use tremula_studies::tasks_study::{self, TasksOptions};
 use tremula_studies::{Picture, StudyError};
@@ -19,6 +21,7 @@ pub fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
     match &args.study {
         Study::Tasks(args) => tasks(args),
         Study::Table(args) => table(args),
+        Study::Fabric(args) => fabric(args),
     }
 }
 
@@ -32,6 +35,30 @@ fn table(args: &TableArgs) -> Result<Exit, Failure> {
     let options = table_options(args);
     let report = study(&args.findings, |progress| table_study::run(&options, progress))?;
     publish(&args.findings, "table", &report, &report.pictures())
+}
+
+fn fabric(args: &FabricArgs) -> Result<Exit, Failure> {
+    let usual = if args.quick { FabricOptions::quick() } else { FabricOptions::default() };
+    let options = FabricOptions { reps: args.reps.map_or(usual.reps, |reps| reps as usize), ..usual };
+    let report = if ranks::are_several() {
+        ranks::run(|fabric| fabric_on(fabric, args, &options))??
+    } else {
+        let both = threads::run(2, |fabric| fabric_on(fabric, args, &options));
+        both.map_err(|lost| Failure::Internal(lost.to_string()))?.swap_remove(0)?
+    };
+    report.map_or(Ok(Exit::Complete), |report| publish(&args.findings, "fabric", &report, &report.pictures()))
+}
+
+/// The study as one rank makes it; rank 0 has the report.
+fn fabric_on(
+    fabric: &impl Fabric,
+    args: &FabricArgs,
+    options: &FabricOptions,
+) -> Result<Option<FabricReport>, Failure> {
+    if fabric.rank() != 0 {
+        return Ok(fabric_study::run(fabric, options, &mut |_| ())?);
+    }
+    study(&args.findings, |progress| fabric_study::run(fabric, options, progress))
 }
 
 fn tasks_options(args: &TasksArgs) -> TasksOptions {

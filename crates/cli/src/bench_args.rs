@@ -20,6 +20,13 @@ that inserts read are printed beside those that theory expects.
 Example:
   tremula bench table --quick --load 0.5,0.9 --mixes 80/20 --out results";
 
+const FABRIC_NOTES: &str = "\
+Started alone it measures two threads, started by mpirun the ranks that there
+are: memory of rank 0 itself, of a rank on the same host and of one on another.
+
+Example:
+  mpirun -n 2 tremula bench fabric --out results";
+
 /// `tremula bench`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example:\n  tremula bench table --quick")]
@@ -36,6 +43,8 @@ pub enum Study {
     Tasks(TasksArgs),
     /// The unique table: throughput and latency of find-or-put, and its probes
     Table(TableArgs),
+    /// Memory of other ranks: latency and throughput of one-sided operations
+    Fabric(FabricArgs),
 }
 
 /// What becomes of the findings.
@@ -98,6 +107,20 @@ pub struct TableArgs {
     /// Per cent of finds and of inserts [default: 50/50,80/20,20/80]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub mixes: Vec<Mix>,
+    #[command(flatten)]
+    pub findings: FindingsArgs,
+}
+
+/// `tremula bench fabric`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = FABRIC_NOTES)]
+pub struct FabricArgs {
+    /// Few sizes and short measurements
+    #[arg(long)]
+    pub quick: bool,
+    /// Measurements of each kind; the median counts [default: 5, with --quick 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub reps: Option<u32>,
     #[command(flatten)]
     pub findings: FindingsArgs,
 }

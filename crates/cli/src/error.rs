@@ -89,7 +89,7 @@ impl From<StudyError> for Failure {
         let text = error.to_string();
         match error {
             StudyError::NothingToMeasure(_) | StudyError::UnknownProgram { .. } => Failure::Input(text),
-            StudyError::Setup(_) | StudyError::Threads(_) => Failure::Limit(text),
+            StudyError::Setup(_) | StudyError::Threads(_) | StudyError::Fabric(_) => Failure::Limit(text),
             StudyError::WrongAnswer { .. } | StudyError::WrongTable { .. } | StudyError::Panicked { .. } => {
                 Failure::Internal(text)
             }

@@ -15,6 +15,7 @@
 //! | `model` | reading a model inside the budget |
 //! | `tune` | hidden knobs for measurements |
 //! | `memory` | sizes, container limits, resident memory |
+//! | `ranks` | this program as one of several processes |
 //! | `bench`, `bench_args` | studies of parts of the program, and their command line |
 //! | `convert`, `info`, `matrix`, `matrix_svg`, `states` | the other commands |
 //! | `output` | standard output and files that appear complete or not at all |
@@ -36,6 +37,7 @@ mod model;
 mod numbers;
 mod output;
 mod progress;
+mod ranks;
 mod reach;
 mod report;
 mod run;
@@ -45,6 +47,7 @@ mod tune;
 mod watch;
 
 use args::{Args, Command};
+use bench_args::Study;
 use clap::Parser;
 use error::{Exit, Failure};
 use std::process::ExitCode;
@@ -63,6 +66,9 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(args: Args, started: Instant) -> Result<Exit, Failure> {
+    if !matches!(&args.command, Command::Bench(args) if matches!(args.study, Study::Fabric(_))) {
+        ranks::refuse_several()?;
+    }
     match args.command {
         Command::Reach(args) => reach::reach(&args, started),
         Command::Convert(args) => convert::convert(&args),

@@ -52,6 +52,24 @@ fn tasks_are_measured() {
 }
 
 #[test]
+fn the_fabric_is_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = at(&folder, "results");
+    let output = run(&["bench", "fabric", "--quick", "--reps", "1", "--json", "--out", &out]);
+    assert_eq!(code(&output), exit::COMPLETE, "{output:?}");
+    assert_eq!(stderr(&output).lines().count(), 3, "{output:?}");
+    let report = json(&output);
+    assert_eq!(keys(&report), ["ranks", "reps", "targets"]);
+    assert_eq!((&report["ranks"], &report["reps"]), (&Value::from(2), &Value::from(1)));
+    for target in list(&report, "targets") {
+        assert_positive(&target["compare_and_swap"]["median"]);
+        assert_eq!(list(target, "get").len(), 4);
+    }
+    assert_eq!(files(&out), ["fabric-latency.svg", "fabric-throughput.svg", "fabric.json"]);
+    assert!(complete(&["bench", "fabric", "--quick", "--reps", "1", "-q"]).contains("same host, busy"));
+}
+
+#[test]
 fn tables_are_measured() {
     let folder = tempfile::tempdir().unwrap();
     let out = at(&folder, "results");

@@ -45,6 +45,7 @@ mod blocks;
 mod call;
 mod error;
 mod fabric;
+mod launcher;
 mod pending;
 #[cfg(feature = "mpi")]
 pub mod processes;
@@ -58,6 +59,7 @@ pub use array::BlockArray;
 pub use blocks::Blocks;
 pub use error::{FabricError, LossCause, RankLost};
 pub use fabric::Fabric;
+pub use launcher::launched_ranks;
 pub use pending::{Pending, Ready};
 pub use reduction::Reduction;
 pub use segment::{Place, Segment, Update};

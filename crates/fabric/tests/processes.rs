@@ -5,8 +5,8 @@ mod cases;
 
 use std::process::{Command, ExitCode, Output};
 use std::time::{Duration, Instant};
-use tremula_fabric::Fabric;
-use tremula_fabric::processes::{self, Options, ProcessFabric, launched_ranks};
+use tremula_fabric::processes::{self, Options, ProcessFabric};
+use tremula_fabric::{Fabric, launched_ranks};
 
 /// Tells the ranks what to run: all cases, or a way to be lost.
 const ROLE: &str = "TREMULA_TEST_ROLE";

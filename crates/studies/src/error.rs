@@ -43,6 +43,10 @@ pub enum StudyError {
     #[error("cannot set up the table: {0}")]
     Setup(#[from] tremula_table::SetupError),
 
+    /// Ranks do not have the memory that they should.
+    #[error(transparent)]
+    Fabric(#[from] tremula_fabric::FabricError),
+
     /// A task of a run panicked.
     #[error("{run}: {panicked}")]
     Panicked {

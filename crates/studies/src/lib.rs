@@ -3,7 +3,7 @@
 //! A study takes options and returns a report, a plain value that displays as tables of text, serialises to JSON and
 //! draws itself as SVG pictures. Nothing here prints or writes files. [`tasks_study`] compares our work stealing with
 //! other libraries, which the feature `peers` brings in; [`table_study`] measures find-or-put of the shared table beside
-//! other ways of probing and beside theory; [`plot`] draws.
+//! other ways of probing and beside theory; [`fabric_study`] measures memory of other ranks; [`plot`] draws.
 //!
 //! ```
 //! use tremula_studies::tasks_study::{TasksOptions, run};
@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod error;
+pub mod fabric_study;
 mod numbers;
 mod picture;
 pub mod plot;

@@ -18,15 +18,14 @@
 
 mod collectives;
 mod kept;
-mod launcher;
 mod monitor;
 mod peers;
 mod segment;
 
-pub use launcher::launched_ranks;
 pub use segment::{ProcessSegment, ProcessWord, ProcessWords};
 
 use crate::call::Call;
+use crate::launcher::launched_ranks;
 use crate::{Distance, Fabric, FabricError, LossCause, RankLost, Reduction};
 use collectives::Collectives;
 use monitor::Monitor;

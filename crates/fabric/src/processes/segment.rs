@@ -229,7 +229,7 @@ impl Segment for ProcessSegment {
         Ok(ProcessWord(match self.find(at, 1)? {
             // Acquire and Release as in `get` and `put`; a failure is a read.
             Found::Here(words) => match words[0].compare_exchange(expected, new, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(old) | Err(old) => State::Ready(vec![old]),
+                Ok(old) | Err(old) => State::Ready(old),
             },
             Found::There(region, lane) => {
                 let atomic = Atomic::CompareAndSwap { expected, new };
@@ -240,7 +240,7 @@ impl Segment for ProcessSegment {
 
     fn start_fetch_with(&self, at: Place, update: Update, operand: u64) -> Result<ProcessWord, FabricError> {
         Ok(ProcessWord(match self.find(at, 1)? {
-            Found::Here(words) => State::Ready(vec![update.apply_to(&words[0], operand)]),
+            Found::Here(words) => State::Ready(update.apply_to(&words[0], operand)),
             Found::There(region, lane) => {
                 State::Flying(or_stay(lane.start_atomic(at.rank, region, at.offset, atomic(update, operand))))
             }
@@ -268,12 +268,12 @@ fn atomic(update: Update, operand: u64) -> Atomic {
 
 /// An operation that was complete at once, or is under way.
 #[derive(Debug)]
-enum State {
-    Ready(Vec<u64>),
+enum State<T> {
+    Ready(T),
     Flying(Transfer),
 }
 
-impl State {
+impl<T> State<T> {
     fn test(&mut self) -> bool {
         match self {
             State::Ready(_) => true,
@@ -281,10 +281,10 @@ impl State {
         }
     }
 
-    fn wait(self) -> Vec<u64> {
+    fn wait(self, arrived: impl FnOnce(Box<[u64]>) -> T) -> T {
         match self {
-            State::Ready(words) => words,
-            State::Flying(transfer) => or_stay(transfer.wait()).into_vec(),
+            State::Ready(value) => value,
+            State::Flying(transfer) => arrived(or_stay(transfer.wait())),
         }
     }
 }
@@ -292,7 +292,7 @@ impl State {
 /// A started operation that hands a buffer back.
 #[derive(Debug)]
 #[must_use = "the value arrives with `wait`"]
-pub struct ProcessWords(State);
+pub struct ProcessWords(State<Vec<u64>>);
 
 impl Pending for ProcessWords {
     type Output = Vec<u64>;
@@ -302,14 +302,14 @@ impl Pending for ProcessWords {
     }
 
     fn wait(self) -> Vec<u64> {
-        self.0.wait()
+        self.0.wait(<[u64]>::into_vec)
     }
 }
 
 /// A started operation that hands a word back.
 #[derive(Debug)]
 #[must_use = "the value arrives with `wait`"]
-pub struct ProcessWord(State);
+pub struct ProcessWord(State<u64>);
 
 impl Pending for ProcessWord {
     type Output = u64;
@@ -319,6 +319,6 @@ impl Pending for ProcessWord {
     }
 
     fn wait(self) -> u64 {
-        self.0.wait()[0]
+        self.0.wait(|buffer| buffer[0])
     }
 }
