@@ -23,7 +23,7 @@ impl FabricReport {
                 .iter()
                 .map(|&(title, sizes)| Panel {
                     title: title.to_owned(),
-                    x: Axis::new("bytes", Scale::Decades, Unit::Number),
+                    x: Axis::new("length", Scale::Decades, Unit::Bytes),
                     y: Axis::new(label, Scale::Decades, unit),
                     guide: None,
                     marks: Marks::Lines(self.lines(sizes, value)),

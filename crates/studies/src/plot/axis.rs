@@ -35,6 +35,8 @@ pub enum Unit {
     Seconds,
     /// Nanoseconds, written as microseconds and so on.
     Nanoseconds,
+    /// Bytes, written as kilobytes and so on.
+    Bytes,
 }
 
 impl Axis {
@@ -115,8 +117,8 @@ impl Unit {
         match self {
             Unit::Number => format!("{value:.*}", decimals(step)),
             Unit::Percent => format!("{:.*} %", decimals(100.0 * step), 100.0 * value),
-            Unit::Seconds | Unit::Nanoseconds if value == 0.0 => "0".to_owned(),
-            Unit::Seconds | Unit::Nanoseconds => self.write_exactly(value),
+            Unit::Seconds | Unit::Nanoseconds | Unit::Bytes if value == 0.0 => "0".to_owned(),
+            Unit::Seconds | Unit::Nanoseconds | Unit::Bytes => self.write_exactly(value),
         }
     }
 
@@ -127,6 +129,7 @@ impl Unit {
             Unit::Percent => format!("{:.1} %", 100.0 * value),
             Unit::Seconds => numbers::nanoseconds(1e9 * value),
             Unit::Nanoseconds => numbers::nanoseconds(value),
+            Unit::Bytes => numbers::bytes(value),
         }
     }
 }
@@ -152,6 +155,7 @@ mod tests {
         assert_eq!(ticks(Scale::Linear, Unit::Percent, &[1.0]), ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]);
         assert_eq!(ticks(Scale::Linear, Unit::Seconds, &[0.0024]), ["0", "500 µs", "1 ms", "1.5 ms", "2 ms", "2.5 ms"]);
         assert_eq!(ticks(Scale::Decades, Unit::Nanoseconds, &[250.0, 3e4]), ["100 ns", "1 µs", "10 µs", "100 µs"]);
+        assert_eq!(ticks(Scale::Decades, Unit::Bytes, &[250.0, 3e4]), ["100 B", "1 kB", "10 kB", "100 kB"]);
     }
 
     #[test]
