@@ -1,0 +1,37 @@
+//! Node tables spread over the ranks of a computation.
+//!
+//! A node is two words, stored once: whoever puts it first gives it a [`Position`], and all who put it later, on whatever
+//! rank, find that one. [`OneSided`] is the algorithm of Oortwijn's thesis: an index that all ranks change by
+//! compare-and-swap, and nodes that every rank reads and only their owner writes.
+//!
+//! ```
+//! use tremula_distributed::{OneSided, Sizes};
+//! use tremula_fabric::threads;
+//! let positions = threads::run(3, |fabric| {
+//!     let table = OneSided::allocate(fabric, Sizes { slots: 64, nodes: 32 }).unwrap();
+//!     let found = table.finder().find_or_put(&[[5, 7]]).unwrap();
+//!     (found[0].position, table.node(found[0].position).unwrap())
+//! });
+//! let positions = positions.unwrap();
+//! assert!(positions.iter().all(|&found| found == positions[0] && found.1 == [5, 7]));
+//! ```
+//!
+//! # Not yet
+//!
+//! Collection and growth; the operation cache; the form in which owners do the work; diagrams on top.
+
+#![forbid(unsafe_code)]
+
+mod chunks;
+mod one_sided;
+mod search;
+mod shape;
+mod traffic;
+
+pub use chunks::Chunks;
+pub use one_sided::{Finder, Found, Full, OneSided};
+pub use shape::{Position, Sizes};
+pub use traffic::{Reach, Traffic};
+
+/// What is stored.
+pub type Node = [u64; 2];

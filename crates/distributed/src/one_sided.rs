@@ -1,0 +1,269 @@
+//! The table that ranks use without each other's help.
+//!
+//! The index is an array of words over all ranks, taken slot by slot with compare-and-swap. Nodes lie on the rank that
+//! has put them: it writes them before it publishes their position, and they never change, so that reading one needs no
+//! care. A search goes from the slot that the hash picks to an empty one, in chunks. Many searches are under way at a time,
+//! each waiting for one answer.
+//!
+//! - D1: a slot changes once, from zero to an entry.
+//! - D2: the node of an entry was complete before the entry was published (F3 of the fabric).
+//! - D3: equal nodes are found by all ranks in the same slots in the same order, so that the second of two puts meets the
+//!   first one's entry: by reading it, or by losing the swap for that slot.
+
+use crate::Node;
+use crate::chunks::Chunks;
+use crate::search::{Flight, Need, Search, Step};
+use crate::shape::{Entry, NODE_WORDS, Position, Shape, Sizes};
+use crate::traffic::{Reach, Traffic};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tremula_fabric::{Fabric, FabricError, Pending, Place, Segment};
+
+/// Searches of one worker that are under way at a time.
+const WINDOW: usize = 64;
+
+/// A table over all ranks.
+#[derive(Clone, Debug)]
+pub struct OneSided<S> {
+    shape: Shape,
+    index: S,
+    nodes: S,
+    chunks: Chunks,
+    /// By rank.
+    reaches: Arc<[Reach]>,
+    /// Nodes of this rank that were given out.
+    given: Arc<AtomicUsize>,
+}
+
+/// The table has no room for another node.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the table is full")]
+pub struct Full;
+
+/// Where a node is.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Found {
+    /// The same for equal nodes.
+    pub position: Position,
+    /// Was it put by this search?
+    pub new: bool,
+}
+
+impl<S: Segment> OneSided<S> {
+    /// *Collective.* An empty table, with so much on each rank.
+    ///
+    /// Returns [`FabricError::NoMemory`] if one of them has not got it, or positions cannot number all nodes.
+    pub fn allocate<F: Fabric<Segment = S>>(fabric: &F, sizes: Sizes) -> Result<OneSided<S>, FabricError> {
+        let too_large = FabricError::NoMemory { rank: 0, words: sizes.nodes.saturating_mul(NODE_WORDS) };
+        let shape = Shape::new(fabric.ranks(), sizes).ok_or(too_large)?;
+        let reaches: Result<Vec<Reach>, FabricError> =
+            (0..fabric.ranks()).map(|rank| fabric.distance(rank).map(Reach::of)).collect();
+        Ok(OneSided {
+            shape,
+            index: fabric.allocate(sizes.slots)?,
+            nodes: fabric.allocate(sizes.nodes * NODE_WORDS)?,
+            chunks: Chunks::ByLoad,
+            reaches: reaches?.into(),
+            given: Arc::new(AtomicUsize::new(0)),
+        })
+    }
+
+    /// The same table, read in other chunks by this rank.
+    pub fn with_chunks(self, chunks: Chunks) -> OneSided<S> {
+        OneSided { chunks, ..self }
+    }
+
+    /// What a thread needs to use the table.
+    pub fn finder(&self) -> Finder<'_, S> {
+        Finder { table: self, spare: Vec::new(), traffic: Traffic::default() }
+    }
+
+    /// The node at a position that some search has returned.
+    pub fn node(&self, position: Position) -> Result<Node, FabricError> {
+        let mut node = [0; NODE_WORDS];
+        self.nodes.get(self.shape.node_place(position), &mut node)?;
+        Ok(node)
+    }
+
+    /// The share of slots that are taken, as far as this rank can tell: ranks put about as many nodes as each other.
+    fn load(&self) -> f64 {
+        // Relaxed: an estimate.
+        self.given.load(Ordering::Relaxed) as f64 / self.shape.sizes.slots as f64
+    }
+}
+
+/// One thread's access to a table.
+#[derive(Debug)]
+pub struct Finder<'t, S> {
+    table: &'t OneSided<S>,
+    /// Numbers of own nodes that were given out but not needed.
+    spare: Vec<usize>,
+    traffic: Traffic,
+}
+
+/// Why searches end early.
+enum Stop {
+    Full,
+    Fabric(FabricError),
+}
+
+impl From<FabricError> for Stop {
+    fn from(error: FabricError) -> Stop {
+        Stop::Fabric(error)
+    }
+}
+
+/// A search with what it waits for, and its place among the results.
+struct Active<S: Segment> {
+    result: usize,
+    search: Search,
+    flight: Flight<S>,
+    /// The number of the own node that it offers in a swap.
+    offered: Option<usize>,
+}
+
+impl<S: Segment> Finder<'_, S> {
+    /// What this finder has asked for.
+    pub fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+
+    /// Find all of `nodes`, or put those that nobody has put; the results in the same order.
+    ///
+    /// If the table is full, some of them may have been put.
+    ///
+    /// # Panics
+    /// If the fabric refuses a place in the table, which would be a fault of this crate.
+    pub fn find_or_put(&mut self, nodes: &[Node]) -> Result<Vec<Found>, Full> {
+        let mut results = vec![None; nodes.len()];
+        match self.search_all(nodes, &mut results) {
+            Ok(()) => Ok(results.into_iter().map(|found| found.expect("every search ends")).collect()),
+            Err(Stop::Full) => Err(Full),
+            Err(Stop::Fabric(error)) => panic!("{error}"),
+        }
+    }
+
+    fn search_all(&mut self, nodes: &[Node], results: &mut [Option<Found>]) -> Result<(), Stop> {
+        let mut waiting = nodes.iter().enumerate();
+        let mut active: Vec<Active<S>> = Vec::with_capacity(WINDOW.min(nodes.len()));
+        for (result, &node) in waiting.by_ref().take(WINDOW) {
+            active.push(self.begin(result, node)?);
+        }
+        let mut at = 0;
+        while !active.is_empty() {
+            at %= active.len();
+            if !active[at].flight.test() {
+                at += 1;
+                continue;
+            }
+            let one = active.swap_remove(at);
+            let result = one.result;
+            match self.advance(one)? {
+                Ok(found) => {
+                    results[result] = Some(found);
+                    if let Some((result, &node)) = waiting.next() {
+                        active.push(self.begin(result, node)?);
+                    }
+                }
+                Err(still) => active.push(still),
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, result: usize, node: Node) -> Result<Active<S>, Stop> {
+        let search = Search::new(node, |hash| self.table.shape.slot_of(hash));
+        let need = Need::Chunk { slot: search.slot() };
+        let (flight, offered) = self.request(&search, need)?;
+        Ok(Active { result, search, flight, offered })
+    }
+
+    /// Take the answer that has arrived; the result, or the search with its next request.
+    fn advance(&mut self, one: Active<S>) -> Result<Result<Found, Active<S>>, Stop> {
+        let slots = self.table.shape.slots();
+        let Active { result, mut search, flight, offered } = one;
+        let step = match flight {
+            Flight::Chunk(pending) => search.take_chunk(pending.wait(), slots),
+            Flight::Node { pending, position } => search.take_node(&pending.wait(), position, slots),
+            Flight::Swap { pending, entry } => {
+                let old = pending.wait();
+                if old == 0 {
+                    let position = entry.position().expect("made from a position");
+                    return Ok(Ok(Found { position, new: true }));
+                }
+                self.spare.extend(offered);
+                search.take_lost_slot(old, slots)
+            }
+        };
+        match step {
+            Step::Found(position) => Ok(Ok(Found { position, new: false })),
+            Step::Need(need) => {
+                let (flight, offered) = self.request(&search, need)?;
+                Ok(Err(Active { result, search, flight, offered }))
+            }
+        }
+    }
+
+    /// Ask a rank for what a search needs.
+    fn request(&mut self, search: &Search, need: Need) -> Result<(Flight<S>, Option<usize>), Stop> {
+        let table = self.table;
+        match need {
+            Need::Chunk { slot } => {
+                if search.looked >= table.shape.slots() {
+                    return Err(Stop::Full);
+                }
+                let place = table.shape.slot_place(slot);
+                // A chunk ends where the part of its rank does.
+                let words = table.chunks.slots(table.load()).min(table.shape.sizes.slots - place.offset);
+                self.count(place, |traffic| &mut traffic.chunks);
+                Ok((Flight::Chunk(table.index.start_get(place, words)?), None))
+            }
+            Need::Node { position } => {
+                let place = table.shape.node_place(position);
+                self.count(place, |traffic| &mut traffic.nodes);
+                Ok((Flight::Node { pending: table.nodes.start_get(place, NODE_WORDS)?, position }, None))
+            }
+            Need::Swap { slot } => {
+                let number = self.own_number()?;
+                let entry = Entry::new(search.hash, self.write(number, search.node));
+                let place = table.shape.slot_place(slot);
+                self.count(place, |traffic| &mut traffic.swaps);
+                Ok((
+                    Flight::Swap { pending: table.index.start_compare_and_swap(place, 0, entry.0)?, entry },
+                    Some(number),
+                ))
+            }
+        }
+    }
+
+    fn count(&mut self, place: Place, kind: impl FnOnce(&mut Traffic) -> &mut [u64; 3]) {
+        let reach = self.table.reaches[place.rank];
+        kind(&mut self.traffic)[reach as usize] += 1;
+    }
+
+    /// The number of an own node that nobody uses.
+    fn own_number(&mut self) -> Result<usize, Stop> {
+        if let Some(number) = self.spare.pop() {
+            return Ok(number);
+        }
+        // Relaxed: each number is given once, and that is all.
+        let number = self.table.given.fetch_add(1, Ordering::Relaxed);
+        if number < self.table.shape.sizes.nodes {
+            return Ok(number);
+        }
+        // Relaxed: as above.
+        self.table.given.fetch_sub(1, Ordering::Relaxed);
+        Err(Stop::Full)
+    }
+
+    /// Write an own node, and say where it is. Nobody knows the place yet.
+    fn write(&self, number: usize, node: Node) -> Position {
+        let table = self.table;
+        let words = &table.nodes.local()[number * NODE_WORDS..][..NODE_WORDS];
+        for (word, new) in words.iter().zip(node) {
+            // Release: with the swap that publishes the position, whoever reads that sees this (D2).
+            word.store(new, Ordering::Release);
+        }
+        table.shape.position(table.nodes.rank(), number)
+    }
+}

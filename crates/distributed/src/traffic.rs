@@ -1,0 +1,53 @@
+//! What a table asks of other ranks.
+
+use tremula_fabric::Distance;
+
+/// How far a request goes.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Reach {
+    /// To this rank's own memory.
+    Own,
+    /// To another rank on this host.
+    Host,
+    /// To another host.
+    Far,
+}
+
+impl Reach {
+    /// Of something at this distance.
+    pub fn of(distance: Distance) -> Reach {
+        match distance {
+            Distance::Same => Reach::Own,
+            Distance::Remote => Reach::Far,
+            Distance::CoreGroup | Distance::Socket | Distance::Machine => Reach::Host,
+        }
+    }
+}
+
+/// Numbers of requests, each an array by [`Reach`].
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct Traffic {
+    /// Chunks of the index that were read.
+    pub chunks: [u64; 3],
+    /// Nodes that were read.
+    pub nodes: [u64; 3],
+    /// Compare-and-swaps in the index.
+    pub swaps: [u64; 3],
+}
+
+impl Traffic {
+    /// Requests that left this rank.
+    pub fn remote(&self) -> u64 {
+        let others = |counts: &[u64; 3]| counts[Reach::Host as usize] + counts[Reach::Far as usize];
+        others(&self.chunks) + others(&self.nodes) + others(&self.swaps)
+    }
+
+    /// Add those of another worker.
+    pub fn add(&mut self, other: &Traffic) {
+        for (mine, theirs) in
+            [(&mut self.chunks, &other.chunks), (&mut self.nodes, &other.nodes), (&mut self.swaps, &other.swaps)]
+        {
+            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
+        }
+    }
+}
