@@ -45,7 +45,8 @@ fn rank(role: &str) -> ExitCode {
         "unwind" => cases::destructors_may_wait_while_a_rank_unwinds(fabric),
         "poll" => cases::a_panic_releases_those_that_poll(fabric),
         "early" => cases::an_early_end_releases_those_that_wait(fabric),
-        "stop" => stop_last_rank(fabric),
+        "stop" => signal_last_rank(fabric, "-STOP"),
+        "kill" => signal_last_rank(fabric, "-KILL"),
         // For losses that come from outside.
         "idle" => std::thread::sleep(Duration::from_secs(60)),
         _ => panic!("no role {role}"),
@@ -70,11 +71,11 @@ fn run_cases(fabric: &ProcessFabric) {
     }
 }
 
-/// The last rank stops, like one whose machine hangs; the others wait for it.
-fn stop_last_rank(fabric: &ProcessFabric) {
+/// The last rank stops, like one whose machine hangs, or is killed; the others wait for it.
+fn signal_last_rank(fabric: &ProcessFabric, signal: &str) {
     if fabric.rank() == fabric.ranks() - 1 {
         let me = std::process::id().to_string();
-        Command::new("kill").args(["-STOP", &me]).status().expect("kill can be run");
+        Command::new("kill").args([signal, &me]).status().expect("kill can be run");
     }
     fabric.barrier();
 }
@@ -111,6 +112,7 @@ const TESTS: &[Test] = &[
     ("a_panic_after_a_while_ends_all_ranks", || lose("sleep", "rank 2 panicked: ")),
     ("destructors_do_not_wait", || lose("unwind", "rank 2 panicked: still unwinding")),
     ("an_early_end_ends_all_ranks", || lose("early", "rank 2 ended while other ranks wait for it")),
+    ("a_killed_rank_ends_all_ranks", kill),
     ("a_stopped_rank_is_found_silent", || lose("stop", "has not been heard of for 3 s")),
 ];
 
@@ -141,6 +143,14 @@ fn lose(role: &str, expected: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("{messages} messages, {:?} after {:?}: {text}", output.status, started.elapsed()))
+}
+
+/// On three ranks, the last is killed: the launcher notices first, and ends the job in its own way.
+fn kill() -> Result<(), String> {
+    let started = Instant::now();
+    let output = mpirun(3, "kill", false);
+    let soon = started.elapsed() < Duration::from_secs(15);
+    if !output.status.success() && soon { Ok(()) } else { Err(format!("{:?}: {}", output.status, told(&output))) }
 }
 
 fn told(output: &Output) -> String {
