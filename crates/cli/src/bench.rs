@@ -9,6 +9,7 @@ use std::io::Write;
 use std::path::Path;
 use tremula_fabric::{Fabric, threads};
 use tremula_studies::fabric_study::{self, FabricOptions, FabricReport};
+use tremula_studies::ranked_study::{self, RankedOptions};
 use tremula_studies::table_study::{self, TableOptions};
 use tremula_studies::tasks_study::{self, TasksOptions};
 use tremula_studies::{Picture, StudyError};
@@ -32,9 +33,30 @@ fn tasks(args: &TasksArgs) -> Result<Exit, Failure> {
 }
 
 fn table(args: &TableArgs) -> Result<Exit, Failure> {
+    if ranks::are_several() {
+        return ranked_table(args);
+    }
     let options = table_options(args);
     let report = study(&args.findings, |progress| table_study::run(&options, progress))?;
     publish(&args.findings, "table", &report, &report.pictures())
+}
+
+fn ranked_table(args: &TableArgs) -> Result<Exit, Failure> {
+    if !args.workers.is_empty() {
+        return Err(Failure::Input("--workers: with several ranks, each has one".to_owned()));
+    }
+    let usual = if args.quick { RankedOptions::quick() } else { RankedOptions::default() };
+    let options = RankedOptions {
+        operations: args.operations.unwrap_or(usual.operations),
+        loads: given_or(&args.load, usual.loads),
+        chunks: given_or(&args.chunks, usual.chunks),
+        mixes: given_or(&args.mixes, usual.mixes),
+        ..usual
+    };
+    let report = ranks::run(|fabric| {
+        on_rank(fabric, &args.findings, |progress| ranked_study::run(fabric, &options, progress))
+    })??;
+    report.map_or(Ok(Exit::Complete), |report| publish(&args.findings, "table-ranks", &report, &report.pictures()))
 }
 
 fn fabric(args: &FabricArgs) -> Result<Exit, Failure> {
@@ -49,16 +71,21 @@ fn fabric(args: &FabricArgs) -> Result<Exit, Failure> {
     report.map_or(Ok(Exit::Complete), |report| publish(&args.findings, "fabric", &report, &report.pictures()))
 }
 
-/// The study as one rank makes it; rank 0 has the report.
 fn fabric_on(
     fabric: &impl Fabric,
     args: &FabricArgs,
     options: &FabricOptions,
 ) -> Result<Option<FabricReport>, Failure> {
-    if fabric.rank() != 0 {
-        return Ok(fabric_study::run(fabric, options, &mut |_| ())?);
-    }
-    study(&args.findings, |progress| fabric_study::run(fabric, options, progress))
+    on_rank(fabric, &args.findings, |progress| fabric_study::run(fabric, options, progress))
+}
+
+/// A study as one rank makes it: rank 0 shows progress, and has the report.
+fn on_rank<R>(
+    fabric: &impl Fabric,
+    args: &FindingsArgs,
+    run: impl FnOnce(&mut dyn FnMut(&str)) -> Result<R, StudyError>,
+) -> Result<R, Failure> {
+    if fabric.rank() == 0 { study(args, run) } else { Ok(run(&mut |_| ())?) }
 }
 
 fn tasks_options(args: &TasksArgs) -> TasksOptions {

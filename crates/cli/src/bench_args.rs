@@ -17,6 +17,9 @@ Tables that read chunks of several sizes, tables that probe slot by slot, and
 the program's own table. What they hold is checked after each run. The chunks
 that inserts read are printed beside those that theory expects.
 
+Started by mpirun it measures a table over all ranks, in chunks, at the loads
+0.5, 0.8 and 0.9 unless told.
+
 Example:
   tremula bench table --quick --load 0.5,0.9 --mixes 80/20 --out results";
 
@@ -34,6 +37,13 @@ pub struct BenchArgs {
     /// What to measure.
     #[command(subcommand)]
     pub study: Study,
+}
+
+impl BenchArgs {
+    /// Does the study make use of several ranks?
+    pub fn knows_ranks(&self) -> bool {
+        matches!(self.study, Study::Table(_) | Study::Fabric(_))
+    }
 }
 
 /// What to measure.

@@ -47,7 +47,6 @@ mod tune;
 mod watch;
 
 use args::{Args, Command};
-use bench_args::Study;
 use clap::Parser;
 use error::{Exit, Failure};
 use std::process::ExitCode;
@@ -66,7 +65,7 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(args: Args, started: Instant) -> Result<Exit, Failure> {
-    if !matches!(&args.command, Command::Bench(args) if matches!(args.study, Study::Fabric(_))) {
+    if !matches!(&args.command, Command::Bench(args) if args.knows_ranks()) {
         ranks::refuse_several()?;
     }
     match args.command {

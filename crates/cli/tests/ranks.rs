@@ -24,6 +24,20 @@ fn one_rank_reports_for_all() {
 }
 
 #[test]
+fn a_table_over_ranks_is_measured() {
+    let output = mpirun(2, &["bench", "table", "--quick", "--chunks", "8,32", "--json", "-q"]);
+    assert_eq!(code(&output), exit::COMPLETE, "{output:?}");
+    let report = json(&output);
+    let chunks = report["chunks"].as_array().expect("a list");
+    assert_eq!((chunks.len(), report["speeds"].as_array().map(Vec::len)), (2 * 3, Some(2 * 3 * 3)));
+    for one in chunks {
+        let number = |name: &str| one[name].as_f64().expect("a number");
+        let ratio = number("measured") / number("simulated");
+        assert!((0.8..1.25).contains(&ratio), "few operations, but no more than that: {one}");
+    }
+}
+
+#[test]
 fn what_knows_no_ranks_is_refused() {
     let output = mpirun(2, &["info", "model.bdd"]);
     assert_eq!(code(&output), exit::INPUT, "{output:?}");

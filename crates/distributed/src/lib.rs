@@ -29,7 +29,7 @@ mod shape;
 mod traffic;
 
 pub use chunks::Chunks;
-pub use one_sided::{Finder, Found, Full, OneSided};
+pub use one_sided::{Checkpoint, Finder, Found, Full, OneSided};
 pub use shape::{Position, Sizes};
 pub use traffic::{Reach, Traffic};
 

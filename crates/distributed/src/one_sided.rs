@@ -35,6 +35,13 @@ pub struct OneSided<S> {
     given: Arc<AtomicUsize>,
 }
 
+/// What a rank had of a table at some time.
+#[derive(Clone, Debug)]
+pub struct Checkpoint {
+    index: Vec<u64>,
+    given: usize,
+}
+
 /// The table has no room for another node.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the table is full")]
@@ -83,6 +90,22 @@ impl<S: Segment> OneSided<S> {
         let mut node = [0; NODE_WORDS];
         self.nodes.get(self.shape.node_place(position), &mut node)?;
         Ok(node)
+    }
+
+    /// What this rank has of the table now. Nobody may use the table meanwhile.
+    pub fn checkpoint(&self) -> Checkpoint {
+        // Relaxed, here and below: nobody else is at work, and barriers say so.
+        let index = self.index.local().iter().map(|word| word.load(Ordering::Relaxed)).collect();
+        Checkpoint { index, given: self.given.load(Ordering::Relaxed) }
+    }
+
+    /// Go back to what this rank had; all ranks do, to checkpoints that they have taken together, and nobody may use the
+    /// table meanwhile. Positions that were given out since are void, and so are finders.
+    pub fn restore(&self, checkpoint: &Checkpoint) {
+        for (word, &old) in self.index.local().iter().zip(&checkpoint.index) {
+            word.store(old, Ordering::Relaxed);
+        }
+        self.given.store(checkpoint.given, Ordering::Relaxed);
     }
 
     /// The share of slots that are taken, as far as this rank can tell: ranks put about as many nodes as each other.

@@ -114,6 +114,28 @@ fn a_full_table_says_so() {
 }
 
 #[test]
+fn tables_go_back_to_where_they_were() {
+    threads::run(2, |fabric| {
+        let table = OneSided::allocate(fabric, Sizes { slots: 200, nodes: 100 }).unwrap();
+        let mine =
+            |from: u64| (from..from + 50).map(|number| node(2 * number + fabric.rank() as u64)).collect::<Vec<_>>();
+        let first = table.finder().find_or_put(&mine(0)).unwrap();
+        fabric.barrier();
+        let checkpoint = table.checkpoint();
+        fabric.barrier();
+        for _ in 0..3 {
+            assert!(table.finder().find_or_put(&mine(1000)).unwrap().iter().all(|found| found.new));
+            fabric.barrier();
+            table.restore(&checkpoint);
+            fabric.barrier();
+            let again = table.finder().find_or_put(&mine(0)).unwrap();
+            assert!(again.iter().zip(&first).all(|(again, first)| again.position == first.position && !again.new));
+        }
+    })
+    .unwrap();
+}
+
+#[test]
 fn requests_are_counted() {
     let traffic = threads::run(2, |fabric| {
         let table = OneSided::allocate(fabric, Sizes { slots: 1 << 12, nodes: 1 << 10 }).unwrap();

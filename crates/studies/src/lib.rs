@@ -3,7 +3,8 @@
 //! A study takes options and returns a report, a plain value that displays as tables of text, serialises to JSON and
 //! draws itself as SVG pictures. Nothing here prints or writes files. [`tasks_study`] compares our work stealing with
 //! other libraries, which the feature `peers` brings in; [`table_study`] measures find-or-put of the shared table beside
-//! other ways of probing and beside theory; [`fabric_study`] measures memory of other ranks; [`plot`] draws.
+//! other ways of probing and beside theory; [`ranked_study`] does so for a table over ranks, and
+//! [`fabric_study`] for memory of other ranks; [`plot`] draws.
 //!
 //! ```
 //! use tremula_studies::tasks_study::{TasksOptions, run};
@@ -21,6 +22,7 @@ pub mod fabric_study;
 mod numbers;
 mod picture;
 pub mod plot;
+pub mod ranked_study;
 mod spread;
 mod stack;
 pub mod table_study;

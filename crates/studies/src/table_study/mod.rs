@@ -45,7 +45,9 @@ pub use latency::Latency;
 pub use mix::Mix;
 pub use options::{LOADS, TableOptions};
 pub use report::{ChunksRead, RunReport, Setting, TableReport, TheoryReport};
+pub(crate) use simulation::simulate as simulated_chunks;
 pub use subject::Subject;
+pub(crate) use workload::Random;
 
 use crate::{StudyError, numbers};
 use measured::Measured;

@@ -1,0 +1,77 @@
+//! The report as pictures.
+
+use super::report::RankedReport;
+use crate::Picture;
+use crate::plot::{Axis, Figure, Guide, Line, Marks, Panel, Scale, Unit};
+use crate::table_study::Mix;
+use crate::unique::unique;
+
+impl RankedReport {
+    /// Throughput, and chunks beside theory.
+    pub fn pictures(&self) -> Vec<Picture> {
+        [("table-ranks-throughput.svg", self.throughput()), ("table-ranks-chunks.svg", self.round_trips())]
+            .map(|(file_name, figure)| Picture { file_name: file_name.to_owned(), svg: figure.to_svg() })
+            .into()
+    }
+
+    fn note(&self) -> String {
+        format!("{} ranks with {} slots each", self.ranks, self.slots)
+    }
+
+    fn chunk_sizes(&self) -> Vec<usize> {
+        unique(self.chunks.iter().map(|report| report.chunk))
+    }
+
+    fn throughput(&self) -> Figure {
+        let sizes = self.chunk_sizes();
+        let panel = |mix: Mix| Panel {
+            title: format!("{} % finds, {} % inserts", mix.finds(), mix.inserts()),
+            x: Axis::new("load factor", Scale::Linear, Unit::Number),
+            y: Axis::new("million operations / s", Scale::Linear, Unit::Number),
+            guide: None,
+            marks: Marks::Lines(
+                sizes.iter().enumerate().map(|(series, &chunk)| self.line(series, chunk, mix)).collect(),
+            ),
+        };
+        Figure {
+            title: "Find-or-put over ranks".to_owned(),
+            note: self.note(),
+            series: sizes.iter().map(|chunk| format!("C = {chunk}")).collect(),
+            guide: None,
+            panels: unique(self.speeds.iter().map(|report| report.mix)).into_iter().map(panel).collect(),
+        }
+    }
+
+    fn line(&self, series: usize, chunk: usize, mix: Mix) -> Line {
+        let mine = self.speeds.iter().filter(|report| report.chunk == chunk && report.mix == mix);
+        Line { series, points: mine.map(|report| (report.load, report.speed.median)).collect() }
+    }
+
+    fn round_trips(&self) -> Figure {
+        let panel = |chunk: usize| {
+            let mine = || self.chunks.iter().filter(|report| report.chunk == chunk);
+            let thesis = mine().filter_map(|report| Some((report.load, report.thesis?.1))).collect();
+            let lines = [
+                mine().map(|report| (report.load, report.measured)).collect(),
+                mine().map(|report| (report.load, report.simulated)).collect(),
+                thesis,
+            ];
+            Panel {
+                title: format!("C = {chunk}"),
+                x: Axis::new("load factor", Scale::Linear, Unit::Number),
+                y: Axis::new("chunks per insert", Scale::Linear, Unit::Number),
+                guide: Some(Guide::Level(1.0)),
+                marks: Marks::Lines(
+                    lines.into_iter().enumerate().map(|(series, points)| Line { series, points }).collect(),
+                ),
+            }
+        };
+        Figure {
+            title: "Chunks of C slots that an insert reads".to_owned(),
+            note: format!("{}. The thesis: W. Oortwijn, 2015, Figure 3.17", self.note()),
+            series: ["measured", "simulated", "thesis, measured"].map(str::to_owned).into(),
+            guide: Some("one chunk".to_owned()),
+            panels: self.chunk_sizes().into_iter().map(panel).collect(),
+        }
+    }
+}

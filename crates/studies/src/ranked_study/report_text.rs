@@ -1,0 +1,51 @@
+//! The report as tables of text.
+
+use super::report::{ChunksReport, RankedReport};
+use crate::numbers::{count, significant};
+use crate::text::TextTable;
+use crate::unique::unique;
+use std::fmt;
+
+impl fmt::Display for RankedReport {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let RankedReport { ranks, slots, operations, .. } = self;
+        writeln!(
+            out,
+            "{ranks} ranks with {} slots each, {} operations each.",
+            count(*slots as u64),
+            count(*operations)
+        )?;
+        writeln!(out, "C: slots read at a time. Loads vary by 0.01 in either direction.")?;
+        let chunks = unique(self.speeds.iter().map(|report| report.chunk));
+        for mix in unique(self.speeds.iter().map(|report| report.mix)) {
+            let (finds, inserts) = (mix.finds(), mix.inserts());
+            writeln!(out, "\nMillion operations per second, all ranks: {finds} % finds, {inserts} % inserts")?;
+            let heading = std::iter::once("load".to_owned()).chain(chunks.iter().map(|chunk| format!("C={chunk}")));
+            let mut table = TextTable::new(heading, 1);
+            for load in unique(self.speeds.iter().map(|report| report.load)) {
+                let cells = self.speeds.iter().filter(|report| report.mix == mix && report.load == load);
+                let cells = cells.map(|report| significant(report.speed.median));
+                table.row(std::iter::once(load.to_string()).chain(cells));
+            }
+            write!(out, "{table}")?;
+        }
+        writeln!(out, "\nChunks that an insert reads, each a round trip where it is remote, beside a simulation of")?;
+        writeln!(out, "ceil(slots looked at / C) and Figure 3.17 of W. Oortwijn, Distributed Symbolic Reachability")?;
+        writeln!(out, "Analysis (2015)")?;
+        let mut table = TextTable::new(["C", "load", "simulated", "measured", "thesis: expected", "measured"], 0);
+        self.chunks.iter().for_each(|report| table.row(row(report)));
+        write!(out, "{table}")
+    }
+}
+
+fn row(report: &ChunksReport) -> [String; 6] {
+    let thesis = |text: fn((u32, f64)) -> String| report.thesis.map_or("-".to_owned(), text);
+    [
+        report.chunk.to_string(),
+        report.load.to_string(),
+        format!("{:.3}", report.simulated),
+        format!("{:.3}", report.measured),
+        thesis(|(expected, _)| expected.to_string()),
+        thesis(|(_, measured)| format!("{measured:.2}")),
+    ]
+}
