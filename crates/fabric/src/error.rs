@@ -102,6 +102,15 @@ pub enum LossCause {
         /// Where it runs, or ran.
         host: String,
     },
+    /// Its network refuses requests, and no lost rank explains it.
+    #[error("cannot use its network: {0}")]
+    Network(String),
+    /// It was stopped, and has come to life again.
+    #[error("was stopped for {seconds} s")]
+    Stopped {
+        /// For how long.
+        seconds: u64,
+    },
     /// Another rank says so.
     #[error("is lost, says rank {by}")]
     Reported {

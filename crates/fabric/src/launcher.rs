@@ -7,9 +7,9 @@ const SIZES: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
 
 /// How many ranks the launcher that started this process has started; nothing if it was started alone.
 ///
-/// `srun --mpi=pmix` says who a process is and, in Slurm's own variables, how many there are.
+/// `srun --mpi=pmix` tells in Slurm's own variables. Without PMIx it does too, but then each process is alone for MPI.
 pub fn launched_ranks() -> Option<usize> {
     let number = |name: &str| env::var(name).ok()?.trim().parse().ok();
-    let by_pmix = || env::var_os("PMIX_RANK").and_then(|_| number("SLURM_STEP_NUM_TASKS").or(Some(1)));
-    SIZES.iter().find_map(|name| number(name)).or_else(by_pmix)
+    let by_slurm = || env::var_os("SLURM_PROCID").and_then(|_| number("SLURM_STEP_NUM_TASKS"));
+    SIZES.iter().find_map(|name| number(name)).or_else(by_slurm)
 }

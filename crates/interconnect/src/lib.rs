@@ -13,7 +13,8 @@
 //! let network = Network::open()?;
 //! network.connect(vec![network.address().clone()]);
 //! let memory = Arc::new(SharedMemory::create(4)?);
-//! let region = network.register(&memory)?.region();
+//! let registration = network.register(&memory)?;
+//! let region = registration.region();
 //! assert_eq!(network.lane()?.atomic(0, &region, 3, Atomic::Add(5))?, 0);
 //! assert_eq!(memory.words()[3].load(std::sync::atomic::Ordering::Acquire), 5);
 //! # Ok(())

@@ -26,7 +26,8 @@ impl Server {
         let thread = Builder::new().name("server".to_owned()).spawn(move || {
             // Relaxed: a wish to end, nothing else.
             while !stopped.load(Ordering::Relaxed) {
-                while worker.progress() {}
+                // Relaxed: as above.
+                while worker.progress() && !stopped.load(Ordering::Relaxed) {}
                 if worker.arm().is_ok_and(|sleep| sleep) {
                     wait_for(arrived, &woken);
                 }

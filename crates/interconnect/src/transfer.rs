@@ -13,6 +13,8 @@ pub(crate) struct Flight {
     /// Null once it is complete.
     request: *mut c_void,
     buffer: Box<[u64]>,
+    /// How it ended.
+    outcome: Result<(), NetworkError>,
 }
 
 // SAFETY: the request belongs to a worker that one thread at a time uses, and is touched by who has that worker.
@@ -26,13 +28,13 @@ impl Flight {
         if code < 0 && code >= ucp::UCS_ERR_LAST as isize {
             check(action, code as ucp::ucs_status_t)?;
         }
-        Ok(Flight { request: returned, buffer })
+        Ok(Flight { request: returned, buffer, outcome: Ok(()) })
     }
 
     /// Help along; is it complete?
     pub(crate) fn test(&mut self, worker: &mut UcxWorker) -> Result<bool, NetworkError> {
         if self.request.is_null() {
-            return Ok(true);
+            return self.outcome.clone().map(|()| true);
         }
         worker.progress();
         // SAFETY: a request of this worker that has not been freed.
@@ -43,7 +45,8 @@ impl Flight {
         // SAFETY: as above, and not used again.
         unsafe { ucp::ucp_request_free(self.request) };
         self.request = null_mut();
-        check("finish a request", status).map(|()| true)
+        self.outcome = check("finish a request", status);
+        self.outcome.clone().map(|()| true)
     }
 
     /// The memory that was given, when the request is complete.

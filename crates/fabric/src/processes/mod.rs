@@ -124,7 +124,7 @@ impl ProcessFabric {
         }
         let peers = Arc::new(Peers::meet(&collectives, &options)?);
         let beats = segment::allocate(&collectives, &peers, monitor::WORDS * known)?;
-        let monitor = Monitor::start(Arc::clone(&peers), beats, &options);
+        let monitor = Monitor::start(Arc::clone(&peers), beats, &options)?;
         collectives.barrier();
         Ok(ProcessFabric { monitor, peers, collectives })
     }
@@ -139,16 +139,12 @@ impl ProcessFabric {
 
     /// Wait for all ranks to come to their end.
     fn end(&self) {
-        self.flush();
+        self.peers.flush();
         if self.agree(&Call::new("end")).is_ok() {
             self.monitor.stop();
+            // Its last beats.
+            self.peers.flush();
             self.collectives.barrier();
-        }
-    }
-
-    fn flush(&self) {
-        if let Some(network) = self.peers.network() {
-            segment::or_stay(network.flush_all_lanes());
         }
     }
 
@@ -189,7 +185,7 @@ impl Fabric for ProcessFabric {
     }
 
     fn barrier(&self) {
-        self.flush();
+        self.peers.flush();
         // Who calls something else hears of it; this call has no way to say so.
         let _ = self.agree(&Call::new("barrier"));
     }

@@ -5,9 +5,9 @@
 //! or finds a verdict in its own memory, ends its process. The verdict of a rank goes to all that can still
 //! hear it, with a note on who tells the user.
 
-use super::Options;
 use super::peers::Peers;
 use super::segment::ProcessSegment;
+use super::{Options, StartError};
 use crate::sync::Ordering;
 use crate::{Distance, LossCause, Place, RankLost, Segment};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -25,6 +25,8 @@ const VERDICT: usize = 1;
 const INTERVAL: Duration = Duration::from_millis(250);
 /// For news to get to all ranks, by way of rank 0.
 const GRACE: Duration = INTERVAL.saturating_mul(5);
+/// For the first connections to be made.
+const CONNECTING: Duration = Duration::from_secs(30);
 /// For a launcher to notice a lost host, with settings as in docs/cluster.md.
 const LAUNCHER_NOTICES: Duration = Duration::from_secs(13);
 
@@ -48,8 +50,9 @@ struct Watch {
 }
 
 impl Monitor {
-    pub(super) fn start(peers: Arc<Peers>, beats: ProcessSegment, options: &Options) -> Monitor {
+    pub(super) fn start(peers: Arc<Peers>, beats: ProcessSegment, options: &Options) -> Result<Monitor, StartError> {
         let Options { patience, tell, end, .. } = *options;
+        let rank = peers.rank();
         let watching = Watch { peers, beats, patience, tell, end };
         let (tell_it, news) = mpsc::channel();
         let (connect, connected) = mpsc::channel::<()>();
@@ -66,19 +69,23 @@ impl Monitor {
                     Err(RecvTimeoutError::Timeout) => {}
                     Ok(News { lost, tell }) => watching.lose(lost, tell),
                 }
-                if last.elapsed() > watching.patience {
-                    // This process was stopped for so long that the others have given it up.
-                    (watching.end)();
+                if last.elapsed() > watching.patience && !round.seen.is_empty() {
+                    // This process was stopped for so long that the others have given it up, or were stopped too.
+                    let cause = LossCause::Stopped { seconds: last.elapsed().as_secs() };
+                    watching.lose(RankLost { rank, cause }, rank == 0);
                 }
                 last = Instant::now();
-                round.beat(&watching);
                 round.look(&watching);
+                round.beat(&watching);
             }
         });
+        let failed = |error: &str| StartError::Network { rank, error: error.to_owned() };
+        let thread = thread.map_err(|error| failed(&error.to_string()))?;
         // Ends when the thread lets go of its side.
-        let _ = connected.recv();
-        // Without the thread the ranks do not hear of this one, and end.
-        Monitor { thread: Mutex::new(thread.ok().map(|thread| (tell_it, thread))) }
+        if connected.recv_timeout(CONNECTING) == Err(RecvTimeoutError::Timeout) {
+            return Err(failed("other ranks cannot be reached through UCX"));
+        }
+        Ok(Monitor { thread: Mutex::new(Some((tell_it, thread))) })
     }
 
     /// End this process, and all others, because a rank was lost in a way that this one has seen itself; does it `tell`
@@ -126,6 +133,7 @@ impl Round {
         for (rank, ..) in &self.seen {
             // Only the newest matters, so nothing is flushed and nothing waited for.
             if watch.beats.try_put_word(watch.word(*rank, BEAT), self.count).is_err() {
+                watch.hear_verdicts();
                 let host = watch.peers.of(*rank).host.clone();
                 watch.lose(RankLost { rank: *rank, cause: LossCause::Disconnected { host } }, watch.tells_of(*rank));
             }
@@ -133,15 +141,12 @@ impl Round {
     }
 
     fn look(&mut self, watch: &Watch) {
-        // Acquire: pairs with the write of whoever has lost a rank.
-        let mine = watch.beats.local();
-        for from in 0..watch.peers.ranks() {
-            let verdict = mine[from * WORDS + VERDICT].load(Ordering::Acquire);
-            if verdict != 0 {
-                let lost = RankLost { rank: verdict as usize - 1, cause: LossCause::Reported { by: from } };
-                watch.lose(lost, false);
-            }
+        watch.hear_verdicts();
+        if let Some(error) = watch.peers.unexplained(watch.patience) {
+            let cause = LossCause::Network(error.to_string());
+            watch.lose(RankLost { rank: watch.peers.rank(), cause }, true);
         }
+        let mine = watch.beats.local();
         for (rank, beat, moved) in &mut self.seen {
             // Acquire: as above, though only the number matters.
             let now = mine[*rank * WORDS + BEAT].load(Ordering::Acquire);
@@ -162,10 +167,28 @@ impl Watch {
         Place { rank, offset: self.peers.rank() * WORDS + which }
     }
 
-    /// Does this rank tell the user of a loss that it has noticed? Rank 0 watches all others. If it is lost itself there is
-    /// nobody to agree with, but the next rank is as good as any.
+    /// End if another rank has reported a loss.
+    fn hear_verdicts(&self) {
+        let mine = self.beats.local();
+        for from in 0..self.peers.ranks() {
+            // Acquire: pairs with the write of whoever has lost a rank.
+            let verdict = mine[from * WORDS + VERDICT].load(Ordering::Acquire);
+            if verdict != 0 {
+                let lost = RankLost { rank: verdict as usize - 1, cause: LossCause::Reported { by: from } };
+                self.lose(lost, false);
+            }
+        }
+    }
+
+    /// Does this rank tell the user of a loss that it has noticed? Rank 0 watches all others. If it is lost itself, its host
+    /// may be, and the first rank on another one tells; on a single host, rank 1.
     fn tells_of(&self, lost: usize) -> bool {
-        lost != 0 || self.peers.rank() == 1
+        if lost != 0 {
+            return true;
+        }
+        let host = |rank: usize| &self.peers.of(rank).host;
+        let elsewhere = (1..self.peers.ranks()).find(|&rank| host(rank) != host(0));
+        self.peers.rank() == elsewhere.unwrap_or(1)
     }
 
     /// Tell the others, perhaps the user, and end.

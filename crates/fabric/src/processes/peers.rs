@@ -3,9 +3,12 @@
 use super::collectives::Collectives;
 use super::kept::Kept;
 use super::{Options, StartError};
+use crate::sync::Ordering;
 use crate::{Distance, FabricError, Reduction};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use tremula_interconnect::{Address, Network, SharedMemory};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+use tremula_interconnect::{Address, Network, NetworkError, SharedMemory};
 
 /// A rank.
 #[derive(Debug)]
@@ -28,6 +31,8 @@ pub(super) struct Peers {
     /// Open on all ranks if any of them needs it.
     network: Option<Network>,
     kept: Mutex<Kept>,
+    /// The first request that the network refused, and when.
+    refused: OnceLock<(Instant, NetworkError)>,
 }
 
 impl Peers {
@@ -44,7 +49,7 @@ impl Peers {
         let mut far = [u64::from(all.iter().any(|peer| !peer.mapped))];
         collectives.all_reduce(Reduction::Or, &mut far);
         let network = if far[0] == 1 { Some(connect(collectives)?) } else { None };
-        Ok(Peers { rank, all, network, kept: Mutex::default() })
+        Ok(Peers { rank, all, network, kept: Mutex::default(), refused: OnceLock::new() })
     }
 
     pub(super) fn rank(&self) -> usize {
@@ -66,6 +71,31 @@ impl Peers {
     pub(super) fn kept(&self) -> MutexGuard<'_, Kept> {
         // Nothing panics half way through a change.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wait until everything that any thread of this rank has begun is complete.
+    pub(super) fn flush(&self) {
+        if let Some(network) = &self.network {
+            self.or_stay(network.flush_all_lanes());
+        }
+    }
+
+    /// What the network has done; if it has refused to, wait for the end. Usually a rank is lost then, and the monitor finds
+    /// out which; if it does not, it tells of the network.
+    pub(super) fn or_stay<T>(&self, outcome: Result<T, NetworkError>) -> T {
+        outcome.unwrap_or_else(|error| {
+            if error != NetworkError::Closed {
+                let _ = self.refused.set((Instant::now(), error));
+            }
+            loop {
+                std::thread::park();
+            }
+        })
+    }
+
+    /// What the network has refused so long ago that no lost rank explains it.
+    pub(super) fn unexplained(&self, patience: Duration) -> Option<&NetworkError> {
+        self.refused.get().filter(|(at, _)| at.elapsed() > patience).map(|(_, error)| error)
     }
 
     pub(super) fn check_rank(&self, rank: usize) -> Result<(), FabricError> {
@@ -100,9 +130,20 @@ fn introduce(collectives: &Collectives, host: &str) -> Vec<Peer> {
 /// Find out whose memory can be mapped: containers may keep processes of one host apart.
 fn try_mapping(collectives: &Collectives, options: &Options, all: &mut [Peer]) {
     let sample = SharedMemory::create(1).ok();
-    let descriptors = collectives.all_gather(&[sample.as_ref().map_or(u64::MAX, |sample| sample.descriptor() as u64)]);
-    for (rank, (peer, descriptor)) in all.iter_mut().zip(descriptors).enumerate() {
-        let opens = || i32::try_from(descriptor[0]).is_ok_and(|it| SharedMemory::open(peer.process, it, 1).is_ok());
+    // Process numbers of two containers may be the same, so a memory that can be opened need not be the right one.
+    let token = RandomState::new().hash_one(std::process::id());
+    if let Some(sample) = &sample {
+        // Release: with the exchange below, whoever opens it sees this.
+        sample.words()[0].store(token, Ordering::Release);
+    }
+    let descriptor = sample.as_ref().map_or(u64::MAX, |sample| sample.descriptor() as u64);
+    let samples = collectives.all_gather(&[descriptor, token]);
+    for (rank, (peer, theirs)) in all.iter_mut().zip(samples).enumerate() {
+        let opens = || {
+            let opened = i32::try_from(theirs[0]).ok().and_then(|it| SharedMemory::open(peer.process, it, 1).ok());
+            // Acquire: pairs with the Release above, in the owner.
+            opened.is_some_and(|memory| memory.words()[0].load(Ordering::Acquire) == theirs[1])
+        };
         peer.mapped = rank == collectives.rank() || peer.same_host && !options.no_mapping && opens();
     }
     // Nobody lets go of its sample before all have looked.

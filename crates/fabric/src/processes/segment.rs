@@ -7,6 +7,9 @@ use crate::{FabricError, Pending, Place, Reduction, Segment, Update};
 use std::sync::Arc;
 use tremula_interconnect::{Atomic, Lane, NetworkError, Region, SharedMemory, Transfer};
 
+/// Words that UCX writes as a whole: over TCP it cuts longer messages into pieces that do not end with a word (F1).
+const WHOLE_PUT: usize = 1000;
+
 /// A segment between processes. All threads of a rank may use clones of it at the same time.
 #[derive(Clone, Debug)]
 pub struct ProcessSegment {
@@ -41,8 +44,9 @@ pub(super) fn allocate(
     peers: &Arc<Peers>,
     words: usize,
 ) -> Result<ProcessSegment, FabricError> {
-    // Not locked while others are waited for.
+    // Not locked while others are waited for. What was begun on a dropped segment is complete before others hear of it.
     let dropped = peers.kept().take_dropped();
+    peers.flush();
     let number = peers.kept().next_number(collectives.all_gather(&dropped));
     let mine = SharedMemory::create(words).ok().map(Arc::new);
     let registration = match (&mine, peers.network()) {
@@ -127,18 +131,16 @@ impl ProcessSegment {
 
     fn lane(&self) -> Lane {
         let network = self.inner.peers.network().expect("far parts have a network");
-        or_stay(network.lane())
+        self.or_stay(network.lane())
     }
-}
 
-/// The network refuses requests only when a rank is lost, or is out of order altogether. Then the ranks do not hear of each
-/// other any more, and the monitor will end this process with a better explanation than could be given here.
-pub(super) fn or_stay<T>(outcome: Result<T, NetworkError>) -> T {
-    outcome.unwrap_or_else(|_| {
-        loop {
-            std::thread::park();
-        }
-    })
+    fn flying<T>(&self, transfer: Transfer) -> State<T> {
+        State::Flying(transfer, Arc::clone(&self.inner.peers))
+    }
+
+    fn or_stay<T>(&self, outcome: Result<T, NetworkError>) -> T {
+        self.inner.peers.or_stay(outcome)
+    }
 }
 
 // Orderings of mapped words are those of segments between threads: all writes Release, all reads Acquire (F3). UCX
@@ -177,8 +179,8 @@ impl Segment for ProcessSegment {
                 into.iter_mut().zip(words).for_each(|(copy, word)| *copy = word.load(Ordering::Acquire))
             }
             Found::There(region, lane) => {
-                let transfer = or_stay(lane.start_get(from.rank, region, from.offset, into.len()));
-                into.copy_from_slice(&or_stay(transfer.wait()));
+                let transfer = self.or_stay(lane.start_get(from.rank, region, from.offset, into.len()));
+                into.copy_from_slice(&self.or_stay(transfer.wait()));
             }
         }
         Ok(())
@@ -189,7 +191,10 @@ impl Segment for ProcessSegment {
             // Release: pairs with every Acquire here.
             Found::Here(mine) => mine.iter().zip(words).for_each(|(word, &new)| word.store(new, Ordering::Release)),
             Found::There(region, lane) => {
-                drop(or_stay(lane.start_put(to.rank, region, to.offset, words.into())));
+                for (at, piece) in words.chunks(WHOLE_PUT).enumerate() {
+                    let offset = to.offset + at * WHOLE_PUT;
+                    drop(self.or_stay(lane.start_put(to.rank, region, offset, piece.into())));
+                }
             }
         }
         Ok(())
@@ -208,19 +213,20 @@ impl Segment for ProcessSegment {
             // Acquire: as in `get`.
             Found::Here(words) => State::Ready(words.iter().map(|word| word.load(Ordering::Acquire)).collect()),
             Found::There(region, lane) => {
-                State::Flying(or_stay(lane.start_get(from.rank, region, from.offset, length)))
+                self.flying(self.or_stay(lane.start_get(from.rank, region, from.offset, length)))
             }
         }))
     }
 
     fn start_put(&self, to: Place, words: Vec<u64>) -> Result<ProcessWords, FabricError> {
         Ok(ProcessWords(match self.find(to, words.len())? {
-            Found::Here(_) => {
+            Found::There(region, lane) if words.len() <= WHOLE_PUT => {
+                let pending = lane.start_put(to.rank, region, to.offset, words.into_boxed_slice());
+                self.flying(self.or_stay(pending))
+            }
+            _ => {
                 self.put(to, &words)?;
                 State::Ready(words)
-            }
-            Found::There(region, lane) => {
-                State::Flying(or_stay(lane.start_put(to.rank, region, to.offset, words.into_boxed_slice())))
             }
         }))
     }
@@ -233,7 +239,7 @@ impl Segment for ProcessSegment {
             },
             Found::There(region, lane) => {
                 let atomic = Atomic::CompareAndSwap { expected, new };
-                State::Flying(or_stay(lane.start_atomic(at.rank, region, at.offset, atomic)))
+                self.flying(self.or_stay(lane.start_atomic(at.rank, region, at.offset, atomic)))
             }
         }))
     }
@@ -242,7 +248,7 @@ impl Segment for ProcessSegment {
         Ok(ProcessWord(match self.find(at, 1)? {
             Found::Here(words) => State::Ready(update.apply_to(&words[0], operand)),
             Found::There(region, lane) => {
-                State::Flying(or_stay(lane.start_atomic(at.rank, region, at.offset, atomic(update, operand))))
+                self.flying(self.or_stay(lane.start_atomic(at.rank, region, at.offset, atomic(update, operand))))
             }
         }))
     }
@@ -250,7 +256,7 @@ impl Segment for ProcessSegment {
     fn flush(&self, rank: usize) -> Result<(), FabricError> {
         self.inner.peers.check_rank(rank)?;
         if let Part::Far(_) = self.inner.parts[rank] {
-            or_stay(self.lane().flush(rank));
+            self.or_stay(self.lane().flush(rank));
         }
         Ok(())
     }
@@ -270,21 +276,21 @@ fn atomic(update: Update, operand: u64) -> Atomic {
 #[derive(Debug)]
 enum State<T> {
     Ready(T),
-    Flying(Transfer),
+    Flying(Transfer, Arc<Peers>),
 }
 
 impl<T> State<T> {
     fn test(&mut self) -> bool {
         match self {
             State::Ready(_) => true,
-            State::Flying(transfer) => or_stay(transfer.test()),
+            State::Flying(transfer, peers) => peers.or_stay(transfer.test()),
         }
     }
 
     fn wait(self, arrived: impl FnOnce(Box<[u64]>) -> T) -> T {
         match self {
             State::Ready(value) => value,
-            State::Flying(transfer) => arrived(or_stay(transfer.wait())),
+            State::Flying(transfer, peers) => arrived(peers.or_stay(transfer.wait())),
         }
     }
 }

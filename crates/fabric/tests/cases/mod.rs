@@ -15,7 +15,8 @@ macro_rules! with_all_cases {
         $then! { $($arguments)*;
             ranks_are_numbered, memory_starts_as_zero_and_is_not_shared, too_much_memory_is_refused_on_all_ranks,
             puts_are_read_by_all, own_words_are_plain_memory, atomics_return_the_old_word, no_update_is_lost,
-            tickets_are_given_once, a_swap_has_one_winner, a_flag_publishes_what_was_flushed_before,
+            tickets_are_given_once, a_swap_has_one_winner, long_writes_do_not_tear_words,
+            dropped_segments_take_their_writes_along, a_flag_publishes_what_was_flushed_before,
             publication_is_passed_on, a_barrier_needs_no_flush_and_can_be_used_often,
             started_operations_hand_back_words_and_buffers, a_dropped_handle_does_not_cancel,
             started_updates_are_not_lost, wrong_places_are_refused, nothing_can_be_moved,
@@ -119,6 +120,47 @@ pub fn own_words_are_plain_memory(fabric: &impl Fabric) {
     if let Some(words) = segment.mapped(next) {
         assert_eq!(words[0].load(Ordering::Relaxed), next as u64 + 10);
     }
+}
+
+/// F1: both halves of a word are those of one write, while another rank writes all of them again and again.
+pub fn long_writes_do_not_tear_words(fabric: &impl Fabric) {
+    const WORDS: usize = 5000;
+    const ROUNDS: u64 = 60;
+    let segment = fabric.allocate(WORDS + 1).unwrap();
+    let (rank, last) = (fabric.rank(), fabric.ranks() - 1);
+    fabric.barrier();
+    if rank == last {
+        for round in 1..=ROUNDS {
+            segment.put(at(0, 0), &vec![round << 32 | round; WORDS]).unwrap();
+            segment.flush(0).unwrap();
+        }
+        segment.put_word(at(0, WORDS), 1).unwrap();
+        segment.flush(0).unwrap();
+    } else {
+        let mut copy = vec![0; WORDS + 1];
+        while copy[WORDS] == 0 {
+            segment.get(at(0, 0), &mut copy).unwrap();
+            assert!(copy[..WORDS].iter().all(|word| word >> 32 == word & 0xFFFF_FFFF));
+        }
+    }
+    fabric.barrier();
+    assert_eq!(segment.get_word(at(0, WORDS - 1)), Ok(ROUNDS << 32 | ROUNDS));
+    fabric.barrier();
+}
+
+/// Writes that were begun on a segment do not land in the next one, though nobody has flushed them.
+pub fn dropped_segments_take_their_writes_along(fabric: &impl Fabric) {
+    const WORDS: usize = 3000;
+    let next = (fabric.rank() + 1) % fabric.ranks();
+    for _ in 0..20 {
+        let segment = fabric.allocate(WORDS).unwrap();
+        segment.put(at(next, 0), &vec![u64::MAX; WORDS]).unwrap();
+        drop(segment);
+        let other = fabric.allocate(WORDS).unwrap();
+        // Relaxed: nobody writes to it.
+        assert!(other.local().iter().all(|word| word.load(Ordering::Relaxed) == 0));
+    }
+    fabric.barrier();
 }
 
 // Atomic operations.
