@@ -15,8 +15,8 @@ use crate::chunks::Chunks;
 use crate::search::{Flight, Need, Search, Step};
 use crate::shape::{Entry, NODE_WORDS, Position, Shape, Sizes};
 use crate::traffic::{Reach, Traffic};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tremula_fabric::{Fabric, FabricError, Pending, Place, Segment};
 
 /// Searches of one worker that are under way at a time.
@@ -33,6 +33,8 @@ pub struct OneSided<S> {
     reaches: Arc<[Reach]>,
     /// Nodes of this rank that were given out.
     given: Arc<AtomicUsize>,
+    /// Those of them that finders have left over.
+    returned: Arc<Mutex<Vec<usize>>>,
 }
 
 /// What a rank had of a table at some time.
@@ -40,6 +42,7 @@ pub struct OneSided<S> {
 pub struct Checkpoint {
     index: Vec<u64>,
     given: usize,
+    returned: Vec<usize>,
 }
 
 /// The table has no room for another node.
@@ -72,6 +75,7 @@ impl<S: Segment> OneSided<S> {
             chunks: Chunks::ByLoad,
             reaches: reaches?.into(),
             given: Arc::new(AtomicUsize::new(0)),
+            returned: Arc::default(),
         })
     }
 
@@ -96,7 +100,7 @@ impl<S: Segment> OneSided<S> {
     pub fn checkpoint(&self) -> Checkpoint {
         // Relaxed, here and below: nobody else is at work, and barriers say so.
         let index = self.index.local().iter().map(|word| word.load(Ordering::Relaxed)).collect();
-        Checkpoint { index, given: self.given.load(Ordering::Relaxed) }
+        Checkpoint { index, given: self.given.load(Ordering::Relaxed), returned: self.returned().clone() }
     }
 
     /// Go back to what this rank had; all ranks do, to checkpoints that they have taken together, and nobody may use the
@@ -106,6 +110,12 @@ impl<S: Segment> OneSided<S> {
             word.store(old, Ordering::Relaxed);
         }
         self.given.store(checkpoint.given, Ordering::Relaxed);
+        self.returned().clone_from(&checkpoint.returned);
+    }
+
+    fn returned(&self) -> MutexGuard<'_, Vec<usize>> {
+        // Nothing panics half way through a change.
+        self.returned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The share of slots that are taken, as far as this rank can tell: ranks put about as many nodes as each other.
@@ -122,6 +132,13 @@ pub struct Finder<'t, S> {
     /// Numbers of own nodes that were given out but not needed.
     spare: Vec<usize>,
     traffic: Traffic,
+}
+
+impl<S> Drop for Finder<'_, S> {
+    fn drop(&mut self) {
+        let returned = self.table.returned.lock();
+        returned.unwrap_or_else(PoisonError::into_inner).append(&mut self.spare);
+    }
 }
 
 /// Why searches end early.
@@ -276,7 +293,7 @@ impl<S: Segment> Finder<'_, S> {
         }
         // Relaxed: as above.
         self.table.given.fetch_sub(1, Ordering::Relaxed);
-        Err(Stop::Full)
+        self.table.returned().pop().ok_or(Stop::Full)
     }
 
     /// Write an own node, and say where it is. Nobody knows the place yet.

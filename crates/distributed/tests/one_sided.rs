@@ -114,6 +114,20 @@ fn a_full_table_says_so() {
 }
 
 #[test]
+fn nodes_that_were_offered_in_vain_are_used_again() {
+    threads::run(1, |fabric| {
+        let table = OneSided::allocate(fabric, Sizes { slots: 500, nodes: 101 }).unwrap();
+        for number in 0..100 {
+            // Two searches for the same node are under way together, and both offer one of their own.
+            let found = table.finder().find_or_put(&[node(number); 2]).unwrap();
+            assert_eq!(found[0].position, found[1].position);
+            assert!(found[0].new != found[1].new);
+        }
+    })
+    .unwrap();
+}
+
+#[test]
 fn tables_go_back_to_where_they_were() {
     threads::run(2, |fabric| {
         let table = OneSided::allocate(fabric, Sizes { slots: 200, nodes: 100 }).unwrap();

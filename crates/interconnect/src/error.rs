@@ -35,10 +35,12 @@ impl NetworkError {
 
 /// Did `action` succeed?
 pub(crate) fn check(action: &'static str, status: ucp::ucs_status_t) -> Result<(), NetworkError> {
-    if status == ucp::UCS_OK {
-        return Ok(());
-    }
+    if status == ucp::UCS_OK { Ok(()) } else { Err(refusal(action, status)) }
+}
+
+/// The error that a status stands for.
+pub(crate) fn refusal(action: &'static str, status: ucp::ucs_status_t) -> NetworkError {
     // SAFETY: UCX gives a static text for every status.
     let reason = unsafe { CStr::from_ptr(ucp::ucs_status_string(status)) }.to_string_lossy().into_owned();
-    Err(NetworkError::Refused { action, reason })
+    NetworkError::Refused { action, reason }
 }

@@ -10,6 +10,9 @@ use std::mem::zeroed;
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// Bytes of a word.
+const WORD: usize = size_of::<u64>();
+
 /// What to do with a word, atomically.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Atomic {
@@ -155,13 +158,13 @@ impl Lane {
 
     /// Start to read `words` words.
     pub fn start_get(&self, rank: usize, region: &Region, at: usize, words: usize) -> Result<Transfer, NetworkError> {
-        let mut buffer = vec![0; words].into_boxed_slice();
         self.start("read", rank, region, at, words, |endpoint, address, key| {
-            // SAFETY: the buffer lives as long as the request, and the words exist there.
-            let returned = unsafe {
-                ucp::ucp_get_nbx(endpoint, buffer.as_mut_ptr().cast(), size_of_val(&*buffer), address, key, &plain())
-            };
-            Flight::new("read", returned, buffer)
+            let buffer = Box::into_raw(vec![0u64; words].into_boxed_slice());
+            // SAFETY: the buffer lives as long as the request, which gets it, and the words exist there.
+            unsafe {
+                let returned = ucp::ucp_get_nbx(endpoint, buffer.cast(), words * WORD, address, key, &plain());
+                Flight::new("read", returned, buffer)
+            }
         })
     }
 
@@ -174,11 +177,12 @@ impl Lane {
         words: Box<[u64]>,
     ) -> Result<Transfer, NetworkError> {
         self.start("write", rank, region, at, words.len(), |endpoint, address, key| {
-            // SAFETY: the buffer lives as long as the request, and the words exist there.
-            let returned = unsafe {
-                ucp::ucp_put_nbx(endpoint, words.as_ptr().cast(), size_of_val(&*words), address, key, &plain())
-            };
-            Flight::new("write", returned, words)
+            let (length, buffer) = (words.len() * WORD, Box::into_raw(words));
+            // SAFETY: the buffer lives as long as the request, which gets it, and the words exist there.
+            unsafe {
+                let returned = ucp::ucp_put_nbx(endpoint, buffer.cast(), length, address, key, &plain());
+                Flight::new("write", returned, buffer)
+            }
         })
     }
 
@@ -190,19 +194,20 @@ impl Lane {
         at: usize,
         atomic: Atomic,
     ) -> Result<Transfer, NetworkError> {
-        let mut buffer: Box<[u64]> = Box::new(atomic.buffer());
         self.start("change", rank, region, at, 1, |endpoint, address, key| {
             let mut params = plain();
             params.op_attr_mask |= ucp::UCP_OP_ATTR_FIELD_DATATYPE | ucp::UCP_OP_ATTR_FIELD_REPLY_BUFFER;
-            params.datatype =
-                u64::from(ucp::UCP_DATATYPE_CONTIG) | (size_of::<u64>() as u64) << ucp::UCP_DATATYPE_SHIFT;
-            let base = buffer.as_mut_ptr();
+            params.datatype = u64::from(ucp::UCP_DATATYPE_CONTIG) | (WORD as u64) << ucp::UCP_DATATYPE_SHIFT;
+            let buffer: *mut [u64] = Box::into_raw(Box::new(atomic.buffer()));
+            let base = buffer.cast::<u64>();
             params.reply_buffer = base.cast();
-            // SAFETY: the operand and the place for the answer live as long as the request, and the word exists there.
-            let returned = unsafe {
-                ucp::ucp_atomic_op_nbx(endpoint, atomic.code(), base.add(1).cast(), 1, address, key, &params)
-            };
-            Flight::new("change", returned, buffer)
+            // SAFETY: the operand and the place for the answer live as long as the request, which gets them, and the
+            // word exists there.
+            unsafe {
+                let operand = base.add(1).cast();
+                let returned = ucp::ucp_atomic_op_nbx(endpoint, atomic.code(), operand, 1, address, key, &params);
+                Flight::new("change", returned, buffer)
+            }
         })
     }
 
@@ -220,7 +225,7 @@ impl Lane {
         // SAFETY: the endpoint is open.
         let returned = unsafe { ucp::ucp_ep_flush_nbx(state.endpoints[rank], &plain()) };
         drop(state);
-        let mut flush = Flight::new("flush", returned, Box::default())?;
+        let mut flush = Flight::without_buffer("flush", returned)?;
         self.finish(&mut flush)?;
         self.lock().forget_complete()
     }
@@ -244,7 +249,7 @@ impl Lane {
     ) -> Result<Transfer, NetworkError> {
         assert!(at.checked_add(words).is_some_and(|end| end <= region.words), "{action} outside of a region");
         if words == 0 {
-            return Ok(Transfer::new(self.clone(), Flight::new(action, null_mut(), Box::default())?));
+            return Ok(Transfer::new(self.clone(), Flight::without_buffer(action, null_mut())?));
         }
         if self.network.is_closed() {
             return Err(NetworkError::Closed);
@@ -252,7 +257,7 @@ impl Lane {
         let mut state = self.lock();
         let endpoint = state.endpoint(&self.network, rank)?;
         let key = state.key(endpoint, rank, region)?;
-        let flight = request(endpoint, region.address + (at * size_of::<u64>()) as u64, key)?;
+        let flight = request(endpoint, region.address + (at * WORD) as u64, key)?;
         drop(state);
         Ok(Transfer::new(self.clone(), flight))
     }

@@ -1,7 +1,7 @@
 //! Requests that are under way.
 
 use crate::context::UcxWorker;
-use crate::error::{NetworkError, check};
+use crate::error::{NetworkError, check, refusal};
 use crate::lane::Lane;
 use crate::ucp;
 use std::ffi::c_void;
@@ -12,7 +12,8 @@ use std::ptr::null_mut;
 pub(crate) struct Flight {
     /// Null once it is complete.
     request: *mut c_void,
-    buffer: Box<[u64]>,
+    /// A box, owned by this value, but not as one: UCX holds its address.
+    buffer: *mut [u64],
     /// How it ended.
     outcome: Result<(), NetworkError>,
 }
@@ -22,13 +23,28 @@ unsafe impl Send for Flight {}
 
 impl Flight {
     /// What UCX returned when it was asked to do something with `buffer`.
-    pub(crate) fn new(action: &'static str, returned: *mut c_void, buffer: Box<[u64]>) -> Result<Flight, NetworkError> {
+    ///
+    /// # Safety
+    /// `buffer` is from [`Box::into_raw`] and belongs to the result.
+    pub(crate) unsafe fn new(
+        action: &'static str,
+        returned: *mut c_void,
+        buffer: *mut [u64],
+    ) -> Result<Flight, NetworkError> {
         // UCX encodes errors as the highest addresses.
         let code = returned as isize;
         if code < 0 && code >= ucp::UCS_ERR_LAST as isize {
-            check(action, code as ucp::ucs_status_t)?;
+            // The buffer goes with this value.
+            let _refused = Flight { request: null_mut(), buffer, outcome: Ok(()) };
+            return Err(refusal(action, code as ucp::ucs_status_t));
         }
         Ok(Flight { request: returned, buffer, outcome: Ok(()) })
+    }
+
+    /// What UCX returned when it was asked to do something that needs no buffer.
+    pub(crate) fn without_buffer(action: &'static str, returned: *mut c_void) -> Result<Flight, NetworkError> {
+        // SAFETY: a box of its own.
+        unsafe { Flight::new(action, returned, Box::into_raw(Box::default())) }
     }
 
     /// Help along; is it complete?
@@ -52,15 +68,18 @@ impl Flight {
     /// The memory that was given, when the request is complete.
     pub(crate) fn into_buffer(mut self) -> Box<[u64]> {
         assert!(self.request.is_null(), "UCX may still write");
-        std::mem::take(&mut self.buffer)
+        let empty = Box::into_raw(Box::default());
+        // SAFETY: from a box, by the contract of `new`, and replaced by another one that nobody else has.
+        unsafe { Box::from_raw(std::mem::replace(&mut self.buffer, empty)) }
     }
 }
 
 impl Drop for Flight {
     fn drop(&mut self) {
-        if !self.request.is_null() {
-            // UCX may still write there: leak it.
-            std::mem::forget(std::mem::take(&mut self.buffer));
+        // While UCX may still write there, it is leaked.
+        if self.request.is_null() {
+            // SAFETY: from a box, by the contract of `new`; this value ends.
+            drop(unsafe { Box::from_raw(self.buffer) });
         }
     }
 }
