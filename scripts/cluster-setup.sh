@@ -11,14 +11,6 @@ missing=()
 for package in "${packages[@]}"; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
 done
-if ((${#missing[@]} == 0)); then
-    exit 0
+if ((${#missing[@]} > 0)); then
+    scripts/install.sh cluster-setup "${missing[@]}"
 fi
-if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
-    echo "cluster-setup: on Debian: sudo apt-get install ${missing[*]}" >&2
-    exit 1
-fi
-echo "cluster-setup: installing ${missing[*]}"
-export DEBIAN_FRONTEND=noninteractive
-apt-get update -qq
-apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null

@@ -21,12 +21,4 @@ fi
 if command -v cc >/dev/null && echo '#include <stdlib.h>' | cc -E -x c - >/dev/null 2>&1; then
     exit 0
 fi
-packages=(gcc libc6-dev)
-if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
-    echo "setup: a C compiler is missing; on Debian: sudo apt-get install ${packages[*]}" >&2
-    exit 1
-fi
-echo "setup: installing ${packages[*]}"
-export DEBIAN_FRONTEND=noninteractive
-apt-get update -qq
-apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
+scripts/install.sh setup gcc libc6-dev

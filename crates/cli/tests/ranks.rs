@@ -5,10 +5,18 @@ mod common;
 use common::{code, exit, json, stderr, stdout};
 use std::process::{Command, Output};
 
+const PROGRAM: &str = env!("CARGO_BIN_EXE_tremula");
+
+/// On so many ranks, run the program with these arguments.
 fn mpirun(ranks: usize, args: &[&str]) -> Output {
+    launch(&[&["-n", &ranks.to_string(), PROGRAM], args].concat())
+}
+
+/// Run mpirun; `args` say how often to start what.
+fn launch(args: &[&str]) -> Output {
     Command::new("mpirun")
-        .args(["-n", &ranks.to_string(), "--oversubscribe", "--bind-to", "none", "--mca", "pml", "ob1", "--quiet"])
-        .args(["--mca", "btl", "self,vader", "--mca", "mpi_yield_when_idle", "1", env!("CARGO_BIN_EXE_tremula")])
+        .args(["--oversubscribe", "--bind-to", "none", "--mca", "pml", "ob1", "--quiet"])
+        .args(["--mca", "btl", "self,vader", "--mca", "mpi_yield_when_idle", "1"])
         .args(args)
         .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
         .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
@@ -53,15 +61,8 @@ fn a_single_rank_is_no_cluster() {
 
 #[test]
 fn ranks_must_be_started_alike() {
-    let program = env!("CARGO_BIN_EXE_tremula");
-    let study = |reps| ["-n", "1", program, "bench", "fabric", "--quick", "--reps", reps];
-    let output = Command::new("mpirun")
-        .args(["--oversubscribe", "--bind-to", "none", "--mca", "pml", "ob1", "--quiet"])
-        .args([&study("1")[..], &[":"], &study("2")[..]].concat())
-        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
-        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
-        .output()
-        .expect("mpirun can be run");
+    let study = |reps| ["-n", "1", PROGRAM, "bench", "fabric", "--quick", "--reps", reps];
+    let output = launch(&[&study("1")[..], &[":"], &study("2")[..]].concat());
     assert_eq!(code(&output), exit::INPUT, "{output:?}");
     assert!(stderr(&output).contains("rank 1 on "), "{output:?}");
     assert!(stderr(&output).contains("another program, version or arguments"), "{output:?}");

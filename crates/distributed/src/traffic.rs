@@ -41,13 +41,4 @@ impl Traffic {
         let others = |counts: &[u64; 3]| counts[Reach::Host as usize] + counts[Reach::Far as usize];
         others(&self.chunks) + others(&self.nodes) + others(&self.swaps)
     }
-
-    /// Add those of another worker.
-    pub fn add(&mut self, other: &Traffic) {
-        for (mine, theirs) in
-            [(&mut self.chunks, &other.chunks), (&mut self.nodes, &other.nodes), (&mut self.swaps, &other.swaps)]
-        {
-            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
-        }
-    }
 }

@@ -8,7 +8,13 @@ use super::Peer;
 const MEMORY: usize = 1 << 30;
 
 /// Few nodes at first, and a small cache: these boards gain nothing from a larger one.
-const CHOSEN: Sizing = Sizing { initial_nodes: 1 << 18, cache_per_node: 1.0 / 16.0, eager_cache: 0, cache_patience: usize::MAX, ..Sizing::DEFAULT };
+const CHOSEN: Sizing = Sizing {
+    initial_nodes: 1 << 18,
+    cache_per_node: 1.0 / 16.0,
+    eager_cache: 0,
+    cache_patience: usize::MAX,
+    ..Sizing::DEFAULT
+};
 
 /// A manager, with default options or the chosen sizes.
 pub struct Tremula<const DEFAULTS: bool> {

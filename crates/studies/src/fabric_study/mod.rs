@@ -83,15 +83,11 @@ pub fn run<F: Fabric>(
                 progress(&format!("{}{}", name(distance), if busy { ", which computes" } else { "" }));
                 targets.push(Target::new(&segment, rank, options).measure(distance, busy)?);
             }
-            // They wait for this one in a barrier, or compute until they are told.
-            (1..fabric.ranks()).try_for_each(|rank| segment.put_word(Place { rank, offset: STOP }, 1))?;
+            (1..fabric.ranks()).try_for_each(|rank| segment.put_word(Place { rank, offset: STOP }, u64::from(busy)))?;
             segment.flush_all()?;
         } else if busy {
             compute_until_stopped(&segment);
         }
-        fabric.barrier();
-        // Relaxed: between barriers.
-        segment.local()[STOP].store(0, Ordering::Relaxed);
         fabric.barrier();
     }
     Ok((fabric.rank() == 0).then(|| FabricReport { ranks: fabric.ranks(), reps: options.reps, targets }))

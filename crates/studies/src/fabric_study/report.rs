@@ -57,10 +57,3 @@ impl TargetReport {
         format!("{}{}", self.name, if self.busy { ", busy" } else { "" })
     }
 }
-
-impl FabricReport {
-    /// The report as JSON.
-    pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("plain data has a form in JSON")
-    }
-}

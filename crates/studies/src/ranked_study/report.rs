@@ -46,10 +46,3 @@ pub struct ChunksReport {
     /// Round trips in the thesis' Figure 3.17: expected and measured there.
     pub thesis: Option<(u32, f64)>,
 }
-
-impl RankedReport {
-    /// The report as JSON.
-    pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("plain data has a form in JSON")
-    }
-}
