@@ -150,9 +150,10 @@ pub fn long_writes_do_not_tear_words(fabric: &impl Fabric) {
 
 /// Writes that were begun on a segment do not land in the next one, though nobody has flushed them.
 pub fn dropped_segments_take_their_writes_along(fabric: &impl Fabric) {
-    const WORDS: usize = 3000;
+    // So much that the network is still at work when the next segment is asked for.
+    const WORDS: usize = 300_000;
     let next = (fabric.rank() + 1) % fabric.ranks();
-    for _ in 0..20 {
+    for _ in 0..5 {
         let segment = fabric.allocate(WORDS).unwrap();
         segment.put(at(next, 0), &vec![u64::MAX; WORDS]).unwrap();
         drop(segment);
