@@ -26,6 +26,7 @@ Example:
 const FABRIC_NOTES: &str = "\
 Started alone it measures two threads, started by mpirun the ranks that there
 are: memory of rank 0 itself, of a rank on the same host and of one on another.
+Several ranks need a program that was built with the feature mpi.
 
 Example:
   mpirun -n 2 tremula bench fabric --out results";
