@@ -50,6 +50,12 @@ impl Entry {
         Entry { first: key.first, second: key.second, third: key.third, result }
     }
 
+    /// What was stored.
+    #[inline]
+    pub fn result(&self) -> Ref {
+        self.result
+    }
+
     /// The result, if this is the entry for `key`.
     #[inline]
     pub fn result_for(&self, key: Key) -> Option<Ref> {

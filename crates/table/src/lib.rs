@@ -16,7 +16,7 @@
 //! Layers inside: [`layout`] owns every bit; [`memory`] the mapped arrays; the node store, the unique index and the
 //! operation cache are joined in [`Solo`], whose invariants T1 to T5 the rest of the workspace relies on.
 //!
-//! Not yet: tables shared by processes.
+//! A table may be one of several parts that processes hold together ([`Division`]).
 
 pub mod layout;
 pub mod memory;
@@ -28,6 +28,8 @@ mod bitmap;
 mod books;
 mod budget;
 mod cache;
+mod copies;
+mod division;
 mod index;
 #[cfg(all(test, loom))]
 mod interleavings;
@@ -43,9 +45,11 @@ mod wide;
 pub use attention::{Attention, Interrupt};
 pub use bitmap::{Bitmap, Ranks};
 pub use budget::{Budget, Lease, OverBudget};
+pub use copies::{Copies, CopyStore};
+pub use division::Division;
 pub use layout::{Key, Node, OpTag, Ref};
 pub use roots::HandleSlots;
-pub use shared::{Blocked, Shared, TableWorker};
+pub use shared::{Attendance, Blocked, Shared, TableWorker};
 pub use sizing::{Sizes, Sizing};
 pub use solo::{Options, SetupError, Solo};
 pub use stats::{Counters, Snapshot};

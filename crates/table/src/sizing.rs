@@ -6,8 +6,7 @@
 use crate::bitmap::Bitmap;
 use crate::cache::OpCache;
 use crate::index::UniqueIndex;
-use crate::layout::{GRANULE_BYTES, LEAST_CACHE_ENTRIES};
-use crate::solo::NODE_LIMIT;
+use crate::layout::{GRANULE_BYTES, LEAST_CACHE_ENTRIES, MAX_NODES};
 use crate::sync::unless_modelled;
 use crate::tuning;
 
@@ -49,6 +48,8 @@ pub struct Sizing {
     pub node_patience: usize,
     /// Above `eager_cache`, grow the cache when this many times its entries were missed since that size was reached.
     pub cache_patience: usize,
+    /// Most nodes that there are numbers for.
+    pub node_limit: usize,
     /// Give up when more than this share is alive and nothing can grow.
     pub full_share: f64,
 }
@@ -78,6 +79,7 @@ impl Sizing {
         live_share: 0.25,
         node_patience: 2,
         cache_patience: 4,
+        node_limit: MAX_NODES,
         full_share: 0.97,
     };
     /// The cache never gets smaller than this many entries.
@@ -87,7 +89,7 @@ impl Sizing {
     const NODE_STEP: usize = u64::BITS as usize;
 
     fn sized(&self, nodes: usize) -> Sizes {
-        let nodes = nodes.next_multiple_of(Self::NODE_STEP).min(NODE_LIMIT / Self::NODE_STEP * Self::NODE_STEP);
+        let nodes = nodes.next_multiple_of(Self::NODE_STEP).min(self.node_limit / Self::NODE_STEP * Self::NODE_STEP);
         let cache_entries = ((nodes as f64 * self.cache_per_node) as usize).max(Self::LEAST_CACHE);
         Sizes { nodes, cache_entries }
     }
@@ -110,7 +112,7 @@ impl Sizing {
     /// Most nodes that fit into `bytes` when the cache is squeezed to an eighth of its proper share.
     pub fn most_nodes(&self, bytes: usize) -> usize {
         let squeezed = Sizing { cache_per_node: self.cache_per_node / 8.0, ..*self };
-        squeezed.balanced_nodes(bytes).clamp(Self::LEAST_NODES, NODE_LIMIT / Self::NODE_STEP * Self::NODE_STEP)
+        squeezed.balanced_nodes(bytes).clamp(Self::LEAST_NODES, self.node_limit / Self::NODE_STEP * Self::NODE_STEP)
     }
 
     /// Sizes after a collection that left `live` nodes, inside `available` bytes.

@@ -6,8 +6,9 @@ use crate::bitmap::{Bitmap, Ranks};
 use crate::books::Books;
 use crate::budget::Budget;
 use crate::cache::{OpCache, Slot};
+use crate::division::Division;
 use crate::index::{Probe, UniqueIndex};
-use crate::layout::{IndexWord, Key, MAX_NODES, Node, Ref};
+use crate::layout::{IndexWord, Key, Node, Ref};
 use crate::memory::{MapError, Region};
 use crate::roots::HandleSlots;
 use crate::shared::mark_together;
@@ -35,6 +36,8 @@ pub struct Options {
     pub always_shared: bool,
     /// Use lanes for every operation beyond the threshold, instead of where they prove faster.
     pub lanes_always: bool,
+    /// Which part of a table that several processes hold together this one is.
+    pub division: Division,
 }
 
 impl Default for Options {
@@ -48,6 +51,7 @@ impl Default for Options {
             worker_threshold: 500,
             always_shared: false,
             lanes_always: false,
+            division: Division::WHOLE,
         }
     }
 }
@@ -67,6 +71,8 @@ pub struct Solo {
     index: UniqueIndex,
     cache: OpCache,
     live: Bitmap,
+    /// Marks of nodes in other parts of the table, by their positions among those of all parts; empty for a whole table.
+    foreign: Region<u64>,
     books: Books,
     handles: HandleSlots,
     /// Shadow stacks: one for plain operations, then one per lane.
@@ -88,6 +94,7 @@ pub(crate) struct Parts<'a> {
     pub index: &'a mut Region<IndexWord>,
     pub cache: &'a mut Region<Slot>,
     pub live: &'a mut Region<u64>,
+    pub foreign: &'a mut Region<u64>,
     pub books: &'a mut Books,
     /// All functions that are protected.
     pub roots: Vec<Ref>,
@@ -96,6 +103,12 @@ pub(crate) struct Parts<'a> {
 
 /// An operation looks at the attention word at least this often: every few milliseconds.
 const EXPANSIONS_PER_LOOK: u64 = 1 << 16;
+
+/// Address space for the marks of all other parts.
+fn foreign_marks(division: Division) -> Result<Region<u64>, MapError> {
+    let words = if division.is_divided() { division.positions() / u64::BITS as usize } else { 0 };
+    Region::reserve(words)
+}
 
 /// The table could not be set up.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -115,7 +128,8 @@ pub enum SetupError {
 
 impl Solo {
     /// Empty tables inside `budget`.
-    pub fn new(budget: &Budget, options: Options, attention: Attention) -> Result<Solo, SetupError> {
+    pub fn new(budget: &Budget, mut options: Options, attention: Attention) -> Result<Solo, SetupError> {
+        options.sizing.node_limit = options.sizing.node_limit.min(options.division.capacity());
         let too_small = |needed| SetupError::BudgetTooSmall { available: budget.available(), needed };
         let sizes = options.sizing.initial(budget.available()).map_err(too_small)?;
         let lease = budget.take(sizes.bytes()).map_err(|_| too_small(sizes.bytes()))?;
@@ -126,6 +140,7 @@ impl Solo {
             index: UniqueIndex::reserve(most)?,
             cache: OpCache::reserve(most_entries)?,
             live: Bitmap::reserve(most)?,
+            foreign: foreign_marks(options.division)?,
             books: Books {
                 sizes,
                 lease,
@@ -516,6 +531,7 @@ impl Solo {
             index: self.index.words_mut(),
             cache: self.cache.entries_mut(),
             live: self.live.words_mut(),
+            foreign: &mut self.foreign,
             books: &mut self.books,
             roots,
             attention: self.attention.clone(),
@@ -612,6 +628,3 @@ fn mark_some(nodes: &[Node], live: &mut Bitmap, stack: &mut Vec<u32>, limit: usi
     }
     count
 }
-
-/// Granules are addressed by 31 bits less the tag range; sizing never asks for more.
-pub(crate) const NODE_LIMIT: usize = MAX_NODES;

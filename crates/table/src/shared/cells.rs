@@ -1,7 +1,7 @@
 //! Nodes, index words and cache entries as atomics: twins of the plain types, in the same memory.
 
 use crate::cache::{Entry, Slot};
-use crate::layout::{IndexWord, Node, Ref};
+use crate::layout::{IndexWord, Node};
 use crate::memory::Twin;
 use crate::sync::{AtomicU64, Ordering};
 use crate::wide::AtomicWide;
@@ -186,6 +186,6 @@ impl MarkCell {
 
 /// The mark bit of a granule: number of the word, and the bit in it.
 #[inline]
-pub fn mark_of(f: Ref) -> (usize, u64) {
-    (f.index() as usize / 64, 1 << (f.index() % 64))
+pub fn mark_of(position: u32) -> (usize, u64) {
+    (position as usize / 64, 1 << (position % 64))
 }

@@ -12,6 +12,7 @@
 //! - S3: a granule belongs to the one worker that claimed its mark word;
 //! - S4: lengths, marks and the index are rebuilt only in a safepoint, in which all workers take part ([`safepoint`]).
 
+mod attendance;
 mod cells;
 mod marking;
 mod rendezvous;
@@ -22,13 +23,16 @@ use crate::allocation::Allocation;
 use crate::attention::Attention;
 use crate::bitmap::Bitmap;
 use crate::books::Books;
+use crate::division::Division;
 use crate::layout::{Node, Ref};
 use crate::memory::SharedRegion;
 use crate::sizing::Sizes;
 use crate::solo::{Parts, Solo};
 use crate::stats::Counters;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering};
-use cells::{EntryCell, IndexCell, MarkCell, NodeCell};
+pub use attendance::Attendance;
+pub(crate) use cells::EntryCell;
+use cells::{IndexCell, MarkCell, NodeCell};
 use crossbeam_utils::CachePadded;
 use marking::Marking;
 pub use rendezvous::Rendezvous;
@@ -40,6 +44,13 @@ pub struct Shared<'a> {
     index: SharedRegion<'a, IndexCell>,
     cache: SharedRegion<'a, EntryCell>,
     live: SharedRegion<'a, MarkCell>,
+    division: Division,
+    /// Marks of nodes in other parts.
+    foreign: SharedRegion<'a, MarkCell>,
+    /// Nodes of other parts that were found to be alive, and have not been told to these.
+    found: Mutex<Vec<Ref>>,
+    /// Nodes of this part that others have found to be alive; none when nobody finds more.
+    told: Mutex<Option<Vec<Ref>>>,
     lengths: Lengths,
     /// Next mark word that no allocation has claimed.
     next_word: CachePadded<AtomicUsize>,
@@ -96,13 +107,17 @@ impl Solo {
 
 impl<'a> Shared<'a> {
     fn new(parts: Parts<'a>, workers: usize) -> Shared<'a> {
-        let Parts { nodes, index, cache, live, books, roots, attention } = parts;
+        let Parts { nodes, index, cache, live, foreign, books, roots, attention } = parts;
         books.other_allocations.resize(workers.max(1) - 1, Allocation::default());
         Shared {
             nodes: nodes.share(),
             index: index.share(),
             cache: cache.share(),
             live: live.share(),
+            division: books.options.division,
+            foreign: foreign.share(),
+            found: Mutex::default(),
+            told: Mutex::default(),
             lengths: Lengths::of(books.sizes),
             next_word: CachePadded::new(AtomicUsize::new(books.next_word)),
             roots,
@@ -139,6 +154,14 @@ impl<'a> Shared<'a> {
         self.office.lock().expect("nobody panics with this lock")
     }
 
+    fn found(&self) -> MutexGuard<'_, Vec<Ref>> {
+        self.found.lock().expect("nobody panics with this lock")
+    }
+
+    fn told(&self) -> MutexGuard<'_, Option<Vec<Ref>>> {
+        self.told.lock().expect("nobody panics with this lock")
+    }
+
     /// The counters, as far as workers have reported.
     fn counters(&self) -> Counters {
         let mut office = self.office();
@@ -151,7 +174,7 @@ impl<'a> Shared<'a> {
 pub(crate) fn mark_together(nodes: &[Node], bitmap: &mut Bitmap, stack: Vec<u32>, workers: usize) -> usize {
     let (marks, marking) = (bitmap.words_mut().share::<MarkCell>(), Marking::new(workers));
     let first = |f: Ref| {
-        let (word, bit) = cells::mark_of(f);
+        let (word, bit) = cells::mark_of(f.index());
         marks.items()[word].insert(bit)
     };
     let work = |mut stack: Vec<u32>| {

@@ -6,7 +6,8 @@
 //! workers write the same words, but for marking and for rebuilding the index, which are made for it.
 
 use super::Shared;
-use super::cells::{IndexCell, mark_of};
+use super::attendance::Attendance;
+use super::cells::{IndexCell, MarkCell, mark_of};
 use super::rendezvous::Broken;
 use super::worker::TableWorker;
 use crate::attention::Interrupt;
@@ -15,6 +16,7 @@ use crate::layout::{IndexWord, LEAST_CACHE_ENTRIES, Node, Ref, cache_slot, index
 use crate::sync::{Ordering, unless_modelled};
 use crate::{probing, tuning};
 use bytemuck::Zeroable;
+use std::cell::RefCell;
 use std::ops::Range;
 use std::time::Instant;
 
@@ -46,20 +48,36 @@ impl TableWorker<'_, '_> {
         self.shared.due.fetch_or(reason, Ordering::AcqRel) == 0
     }
 
-    /// Take part in a safepoint that somebody has demanded.
-    ///
-    /// `begun` is called when all have come and nobody computes any more. From then on an alert is about the next
-    /// safepoint; and only now is it certain which functions this worker needs afterwards, beside those it keeps: results
-    /// may arrive until the last worker stops. It adds them to the list.
-    pub fn take_part(&mut self, begun: impl FnOnce(&mut Vec<Ref>)) -> Result<(), Interrupt> {
+    /// Take part in a safepoint of a whole table that somebody has demanded, with [`Attendance::begun`].
+    pub fn take_part(&mut self, begun: impl FnMut(&mut Vec<Ref>)) -> Result<(), Interrupt> {
+        self.attend(begun)
+    }
+
+    /// Take part in a safepoint that somebody has demanded. From [`Attendance::begun`] on an alert is about the next one.
+    pub fn attend(&mut self, mut attendance: impl Attendance) -> Result<(), Interrupt> {
         self.report();
-        self.shared.rendezvous.meet().map_err(cancelled)?;
-        let mut roots = Vec::new();
-        begun(&mut roots);
+        self.meet_and_work(&mut attendance).map_err(cancelled)
+    }
+
+    fn meet_and_work(&mut self, attendance: &mut impl Attendance) -> Result<(), Broken> {
+        let shared = self.shared;
+        shared.rendezvous.meet()?;
         // Relaxed: demands came before the meeting, and the next ones come after the last.
-        let due = self.shared.due.load(Ordering::Relaxed);
-        let step = if due & COLLECT != 0 { self.collect(&roots) } else { self.grow_cache_only() };
-        step.and_then(|()| self.end_safepoint()).map_err(cancelled)
+        let collects = shared.due.load(Ordering::Relaxed) & COLLECT != 0;
+        if collects && self.division.is_divided() {
+            if self.number == 0 {
+                attendance.settle();
+            }
+            shared.rendezvous.meet()?;
+        }
+        let mut roots = Vec::new();
+        attendance.begun(&mut roots);
+        if collects {
+            self.collect(&roots, attendance)?
+        } else {
+            self.grow_cache_only()?
+        }
+        self.end_safepoint()
     }
 
     fn end_safepoint(&mut self) -> Result<(), Broken> {
@@ -80,13 +98,19 @@ impl TableWorker<'_, '_> {
 
     // ---- collection ---------------------------------------------------------------------------------------------
 
-    fn collect(&mut self, roots: &[Ref]) -> Result<(), Broken> {
+    fn collect(&mut self, roots: &[Ref], attendance: &mut impl Attendance) -> Result<(), Broken> {
         let shared = self.shared;
         let start = Instant::now();
         self.clear_marks();
         shared.rendezvous.meet()?;
-        self.mark(roots);
+        let common = &shared.roots[self.share_of(shared.roots.len(), 1)];
+        let kept = std::mem::take(&mut self.shadow);
+        self.mark(common.iter().chain(&kept).chain(roots));
+        self.shadow = kept;
         shared.rendezvous.meet()?;
+        if self.division.is_divided() {
+            self.mark_across(attendance)?;
+        }
         // New lengths are for after the next meeting; until then all go by their copies of the old ones.
         if self.number == 0 {
             self.decide_sizes();
@@ -94,6 +118,7 @@ impl TableWorker<'_, '_> {
         self.poison_dead();
         self.retain_cache();
         self.clear_index();
+        attendance.collected(&|f| self.is_live(f));
         shared.rendezvous.meet()?;
         self.rebuild_index();
         // Relaxed: written before a meeting.
@@ -112,35 +137,84 @@ impl TableWorker<'_, '_> {
             self.shared.marking.restart();
             self.shared.marked.store(0, Ordering::Relaxed);
         }
+        if self.number == 0 && self.division.is_divided() {
+            // SAFETY: these marks are used in safepoints only, and in this one from the next meeting on.
+            unsafe { self.shared.foreign.give_back(0, self.division.positions() / u64::BITS as usize) };
+        }
     }
 
-    /// Mark from what this worker keeps, and from its share of what is protected anyway.
-    fn mark(&mut self, roots: &[Ref]) {
+    /// Mark what is below `roots` in this part, and note where that leads into others.
+    fn mark<'r>(&mut self, roots: impl Iterator<Item = &'r Ref>) {
         let (shared, nodes, live) = (self.shared, self.shared.nodes.items(), self.shared.live.items());
+        let (division, foreign) = (self.division, self.shared.foreign.items());
         let mut count = 0;
-        let first = |f: Ref| {
-            let (word, bit) = mark_of(f);
-            !f.is_terminal() && live[word].insert(bit)
+        let found = RefCell::new(Vec::new());
+        // The position of a node of this part that is met for the first time.
+        let first = |f: Ref| match division.local(f) {
+            Some(0) => None,
+            Some(position) => {
+                let (word, bit) = mark_of(position);
+                live[word].insert(bit).then_some(position)
+            }
+            None => {
+                let (word, bit) = mark_of(f.index());
+                if foreign[word].insert(bit) {
+                    found.borrow_mut().push(f.regular());
+                }
+                None
+            }
         };
         let mut stack = std::mem::take(&mut self.mark_stack);
-        let common = &shared.roots[self.share_of(shared.roots.len(), 1)];
-        let all = common.iter().chain(&self.shadow).chain(roots);
-        stack.extend(all.copied().filter(|&f| first(f)).map(Ref::index));
+        stack.extend(roots.filter_map(|&f| first(f)));
         shared.marking.run(&mut stack, |position, stack| {
             count += 1;
             let node = nodes[position as usize].get();
             for child in [node.low, node.high] {
-                if first(child) {
-                    shared.nodes.prefetch(child.index() as usize);
-                    stack.push(child.index());
+                if let Some(position) = first(child) {
+                    shared.nodes.prefetch(position as usize);
+                    stack.push(position);
                 }
             }
         });
         self.mark_stack = stack;
+        shared.found().append(&mut found.into_inner());
         // Relaxed: a plain sum, read after a meeting.
         shared.marked.fetch_add(count, Ordering::Relaxed);
         if self.number == 0 {
             live[0].insert(1);
+        }
+    }
+
+    /// Go on marking what other parts have found in this one, until no part finds more. Afterwards the marks of all parts are
+    /// known here.
+    fn mark_across(&mut self, attendance: &mut impl Attendance) -> Result<(), Broken> {
+        let shared = self.shared;
+        loop {
+            if self.number == 0 {
+                let found = std::mem::take(&mut *shared.found());
+                *shared.told() = attendance.exchange(found);
+                shared.marking.restart();
+            }
+            shared.rendezvous.meet()?;
+            let share = shared.told().as_ref().map(|told| told[self.share_of(told.len(), 1)].to_vec());
+            let Some(share) = share else { break };
+            self.mark(share.iter());
+            shared.rendezvous.meet()?;
+        }
+        if self.number == 0 {
+            self.learn_marks(attendance);
+        }
+        shared.rendezvous.meet()
+    }
+
+    fn learn_marks(&self, attendance: &mut impl Attendance) {
+        let own = self.shared.live.items()[..self.mark_words].iter().map(MarkCell::get).collect();
+        for (part, marks) in attendance.exchange_marks(own).into_iter().enumerate() {
+            if part != self.division.part() {
+                let start = self.division.first_position(part) / u64::BITS as usize;
+                let cells = &self.shared.foreign.items()[start..][..marks.len()];
+                cells.iter().zip(marks).for_each(|(cell, marks)| cell.set(marks));
+            }
         }
     }
 
@@ -172,8 +246,11 @@ impl TableWorker<'_, '_> {
     }
 
     fn is_live(&self, f: Ref) -> bool {
-        let (word, bit) = mark_of(f);
-        self.shared.live.items()[word].get() & bit != 0
+        let (marks, (word, bit)) = match self.division.local(f) {
+            Some(position) => (&self.shared.live, mark_of(position)),
+            None => (&self.shared.foreign, mark_of(f.index())),
+        };
+        marks.items()[word].get() & bit != 0
     }
 
     /// In stress mode a use of a freed node cannot go unnoticed.
@@ -182,7 +259,8 @@ impl TableWorker<'_, '_> {
             return;
         }
         for position in self.share_of(self.mark_words * 64, 64) {
-            if !self.is_live(Ref::new(position as u32, false)) {
+            let (word, bit) = mark_of(position as u32);
+            if self.shared.live.items()[word].get() & bit == 0 {
                 self.shared.nodes.items()[position].set(Node::POISON);
             }
         }

@@ -5,8 +5,10 @@ use super::cells::{EntryCell, IndexCell, NodeCell};
 use crate::allocation::Allocation;
 use crate::attention::Interrupt;
 use crate::cache::Entry;
+use crate::division::Division;
 use crate::layout::{IndexWord, Key, Node, Ref, cache_slot};
 use crate::memory::prefetch;
+use crate::stats::Counters;
 use crate::sync::{Ordering, unless_modelled};
 use crate::{probing, tuning};
 
@@ -26,6 +28,7 @@ pub struct TableWorker<'s, 't> {
     index: &'s [IndexCell],
     cache: &'s [EntryCell],
     pub(super) number: usize,
+    pub(super) division: Division,
     pub(super) allocation: Allocation,
     pub(super) shadow: Vec<Ref>,
     pub(super) mark_stack: Vec<u32>,
@@ -61,6 +64,7 @@ impl<'s, 't> TableWorker<'s, 't> {
             index: shared.index.items(),
             cache: shared.cache.items(),
             number,
+            division: shared.division,
             allocation,
             shadow: Vec::new(),
             mark_stack: Vec::new(),
@@ -116,6 +120,35 @@ impl<'s, 't> TableWorker<'s, 't> {
         let negate = low.is_complement();
         let node = Node { level, low: low.negate_if(negate), high: high.negate_if(negate), spare: 0 };
         self.find_or_put(node).map(|position| Ref::new(position, negate))
+    }
+
+    /// As [`TableWorker::make`], for a node that belongs to this part of a divided table: not trivial, `low` not
+    /// complemented.
+    #[inline]
+    pub fn make_here(&mut self, node: Node) -> Result<Ref, Blocked> {
+        self.find_or_put(node).map(|position| self.division.global(position))
+    }
+
+    /// The node that `f` refers to, if it belongs to this part of a divided table.
+    #[inline]
+    pub fn node_here(&self, f: Ref) -> Option<Node> {
+        self.division.local(f).map(|position| self.nodes[position as usize].get())
+    }
+
+    /// Fetch the node of `f`, if it belongs to this part, into the processor's cache.
+    #[inline]
+    pub fn prefetch_here(&self, f: Ref) -> bool {
+        let position = self.division.local(f);
+        if let Some(position) = position {
+            prefetch(self.nodes.as_ptr().wrapping_add(position as usize));
+        }
+        position.is_some()
+    }
+
+    /// Which part of the table this is.
+    #[inline]
+    pub fn division(&self) -> Division {
+        self.division
     }
 
     #[inline]
@@ -247,6 +280,24 @@ impl<'s, 't> TableWorker<'s, 't> {
             return Err(Interrupt::TableFull);
         }
         Ok(lookups >= shared.next_cache_check.load(Ordering::Relaxed))
+    }
+
+    /// Look whether the operation is to end, though this worker expands nothing.
+    pub fn look_up(&self) -> Result<(), Interrupt> {
+        let attention = &self.shared.attention;
+        if attention.is_set() { attention.attend(&self.shared.counters()) } else { Ok(()) }
+    }
+
+    /// Does somebody wait for a safepoint?
+    #[inline]
+    pub fn safepoint_is_due(&self) -> bool {
+        // Relaxed: a hint to come to the meeting, which orders everything.
+        self.shared.due.load(Ordering::Relaxed) != 0
+    }
+
+    /// The counters, as far as workers have reported.
+    pub fn counters(&self) -> Counters {
+        self.shared.counters()
     }
 
     /// Add this worker's counts to those of all. Returns all look-ups of the operation.
