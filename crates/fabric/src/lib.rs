@@ -46,6 +46,7 @@ mod call;
 mod error;
 mod fabric;
 mod launcher;
+pub mod mail;
 mod pending;
 #[cfg(feature = "mpi")]
 pub mod processes;

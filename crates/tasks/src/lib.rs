@@ -31,12 +31,14 @@
 //! `victims` (whom to steal from). `src/README.md` walks through the protocol.
 //!
 //! [`Lanes`] runs one computation as several cooperating lanes in one thread. A lane that would wait for memory pauses
-//! after asking for it, and another lane goes on meanwhile.
+//! after asking for it, and another lane goes on meanwhile. [`Fibers`] are for longer waits, for other processes: their
+//! thread does the talking, and wakes who has an answer.
 
 mod attention;
 mod cells;
 mod crew;
 mod deque;
+mod fibers;
 #[cfg(all(test, loom))]
 mod interleavings;
 mod lanes;
@@ -50,6 +52,7 @@ mod victims;
 mod worker;
 
 pub use deque::{Deque, Private, Split};
+pub use fibers::{Board, Driver, Fiber, Fibers, Ticket};
 pub use lanes::{Lane, Lanes};
 pub use plain::{Plain, WORDS, Word};
 pub use pool::{Panicked, Pool, PoolOptions, StealAmount};

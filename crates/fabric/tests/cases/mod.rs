@@ -6,7 +6,7 @@
 use std::num::NonZeroUsize;
 use std::thread;
 use tremula_fabric::{
-    BlockArray, Distance, Fabric, FabricError, Pending, Place, Reduction, Segment, Update, sync::Ordering,
+    BlockArray, Distance, Fabric, FabricError, Pending, Place, Reduction, Segment, Update, mail::Mail, sync::Ordering,
 };
 
 /// Calls another macro with the arguments that it gets, a semicolon, and the names of all cases.
@@ -22,7 +22,8 @@ macro_rules! with_all_cases {
             started_updates_are_not_lost, wrong_places_are_refused, nothing_can_be_moved,
             reductions_agree_with_a_loop, words_reach_those_they_are_for, many_collectives_stay_in_step,
             wrong_roots_and_counts_are_refused, all_ranks_hear_of_a_disagreement, ranges_cross_blocks,
-            each_rank_fills_what_it_owns, array_words_are_atomic, wrong_indices_are_refused
+            each_rank_fills_what_it_owns, array_words_are_atomic, wrong_indices_are_refused,
+            mail_arrives_whole_and_in_order
         }
     };
 }
@@ -653,4 +654,39 @@ pub fn an_early_end_releases_those_that_wait(fabric: &impl Fabric) {
     if fabric.rank() != fabric.ranks() - 1 {
         fabric.barrier();
     }
+}
+
+// Mail.
+
+/// Streams in all directions at once, in batches of all sizes up to more than a ring holds; receivers look at three words
+/// at a time.
+pub fn mail_arrives_whole_and_in_order(fabric: &impl Fabric) {
+    const WORDS: usize = 6000;
+    const RING: usize = 97;
+    let mail = Mail::open(fabric, RING).unwrap();
+    let stream = |from: usize, to: usize| -> Vec<u64> {
+        noise(from * 100 + to, WORDS).into_iter().map(|word| word >> 1).collect()
+    };
+    let outgoing: Vec<Vec<u64>> = (0..fabric.ranks()).map(|to| stream(fabric.rank(), to)).collect();
+    let mut incoming = vec![Vec::new(); fabric.ranks()];
+    let mut sent = 0;
+    while sent < WORDS || incoming.iter().any(|words: &Vec<u64>| words.len() < WORDS) {
+        let batch = (1 + sent * 7 % (2 * RING)).min(WORDS - sent);
+        for (to, words) in outgoing.iter().enumerate() {
+            mail.send(to, &words[sent..sent + batch]);
+        }
+        sent += batch;
+        mail.receive(&mut |from, words| {
+            let understood = words.len() / 3 * 3;
+            incoming[from].extend_from_slice(&words[..understood]);
+            understood
+        });
+        mail.help();
+        mail.check();
+        thread::yield_now();
+    }
+    for (from, words) in incoming.iter().enumerate() {
+        assert_eq!(*words, stream(from, fabric.rank()));
+    }
+    fabric.barrier();
 }

@@ -1,0 +1,200 @@
+//! Streams of words between ranks: how ranks send each other messages through segments.
+//!
+//! Every rank has a ring of words for each sender, in its own part of a segment. A sender writes words into the ring, many
+//! at a time; the receiver takes them out, leaves zeros, and tells the sender now and then how far it is. No word of a
+//! stream is zero, since one bit of each is always set, so a word is there as soon as it is not zero: neither an order of
+//! writes nor a flush is needed, and one write carries a whole batch. What finds no room waits at the sender.
+//!
+//! Streams know no messages: the receiver is shown all words that have come and says how many it has understood.
+//!
+//! ```
+//! use tremula_fabric::{mail::Mail, threads};
+//! let sums = threads::run(2, |fabric| {
+//!     let mail = Mail::open(fabric, 64).unwrap();
+//!     mail.send(1 - mail.rank(), &[1, 2, 39]);
+//!     let mut sum = 0;
+//!     while sum < 42 {
+//!         mail.receive(&mut |_from, words| {
+//!             sum += words.iter().sum::<u64>();
+//!             words.len()
+//!         });
+//!     }
+//!     sum
+//! });
+//! assert_eq!(sums.unwrap(), [42, 42]);
+//! ```
+
+use crate::sync::Ordering;
+use crate::{Fabric, FabricError, Pending, Place, Segment};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Set in every word on its way, so that it is not zero; words to be sent have it clear.
+const PRESENT: u64 = 1 << 63;
+
+/// Most words in one write.
+const PIECE: usize = 1000;
+
+/// The receiver acknowledges after this part of a ring.
+const RINGS_PER_ACKNOWLEDGEMENT: u64 = 4;
+
+/// A rank's streams to and from all others. Any thread may use it.
+pub struct Mail<S: Segment> {
+    segment: S,
+    /// Words of each ring.
+    ring: usize,
+    /// By receiver.
+    outgoing: Vec<Mutex<Outgoing<S>>>,
+    /// By sender.
+    incoming: Mutex<Vec<Incoming>>,
+}
+
+struct Outgoing<S: Segment> {
+    /// Words that were written to the receiver's ring, ever.
+    sent: u64,
+    /// What found no room.
+    waiting: Vec<u64>,
+    flying: Vec<S::Words>,
+}
+
+#[derive(Default)]
+struct Incoming {
+    /// Words that were taken out of the ring, ever.
+    taken: u64,
+    acknowledged: u64,
+    /// Words that were not understood yet.
+    words: Vec<u64>,
+}
+
+impl<S: Segment> Mail<S> {
+    /// *Collective.* Streams between all ranks, with rings of so many words.
+    pub fn open<F: Fabric<Segment = S>>(fabric: &F, ring: usize) -> Result<Mail<S>, FabricError> {
+        let ranks = fabric.ranks();
+        let segment = fabric.allocate(ranks * (ring + 1))?;
+        let outgoing = || Mutex::new(Outgoing { sent: 0, waiting: Vec::new(), flying: Vec::new() });
+        Ok(Mail {
+            segment,
+            ring,
+            outgoing: (0..ranks).map(|_| outgoing()).collect(),
+            incoming: Mutex::new((0..ranks).map(|_| Incoming::default()).collect()),
+        })
+    }
+
+    /// The number of this rank.
+    pub fn rank(&self) -> usize {
+        self.segment.rank()
+    }
+
+    /// How many ranks there are.
+    pub fn ranks(&self) -> usize {
+        self.segment.ranks()
+    }
+
+    /// Send words, whose highest bits are clear. They arrive in order, sooner or later, as long as this rank calls
+    /// [`Mail::send`], [`Mail::receive`] or [`Mail::help`].
+    pub fn send(&self, to: usize, words: &[u64]) {
+        debug_assert!(words.iter().all(|word| word & PRESENT == 0), "a word with its highest bit");
+        let mut outgoing = lock(&self.outgoing[to]);
+        outgoing.waiting.extend(words.iter().map(|word| word | PRESENT));
+        self.push(to, &mut outgoing);
+    }
+
+    /// Show what has come: `understand` gets the sender and its words, and returns how many of them it has understood; the
+    /// others will be shown again, with more. Returns whether anything has come. Does nothing while another thread does it.
+    pub fn receive(&self, understand: &mut dyn FnMut(usize, &[u64]) -> usize) -> bool {
+        let mut incoming = match self.incoming.try_lock() {
+            Ok(incoming) => incoming,
+            Err(std::sync::TryLockError::WouldBlock) => return false,
+            Err(std::sync::TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        };
+        let mut any = false;
+        for (from, incoming) in incoming.iter_mut().enumerate() {
+            if self.take(from, incoming) {
+                any = true;
+                let understood = understand(from, &incoming.words);
+                incoming.words.drain(..understood);
+            }
+        }
+        any
+    }
+
+    /// Help what was sent along; a rank that waits for an answer does it again and again.
+    pub fn help(&self) {
+        for (to, outgoing) in self.outgoing.iter().enumerate() {
+            let mut outgoing = lock(outgoing);
+            if !outgoing.waiting.is_empty() || !outgoing.flying.is_empty() {
+                self.push(to, &mut outgoing);
+            }
+        }
+    }
+
+    /// End this rank if another is lost, where only a call of the fabric finds out.
+    pub fn check(&self) {
+        // An error comes to a rank that is unwinding already.
+        let _ = self.segment.get_word(Place { rank: self.rank(), offset: 0 });
+    }
+
+    /// Write as much as there is room for.
+    fn push(&self, to: usize, outgoing: &mut Outgoing<S>) {
+        outgoing.flying.retain_mut(|pending| !pending.test());
+        let mut done = 0;
+        while done < outgoing.waiting.len() {
+            // Acquire: the zeros that the receiver left behind come before this.
+            let acknowledged = self.segment.local()[self.acknowledgement(to)].load(Ordering::Acquire);
+            let room = self.ring - (outgoing.sent - acknowledged) as usize;
+            let at = outgoing.sent as usize % self.ring;
+            let length = room.min(self.ring - at).min(PIECE).min(outgoing.waiting.len() - done);
+            if length == 0 {
+                break;
+            }
+            let place = Place { rank: to, offset: self.rank() * self.ring + at };
+            let piece = &outgoing.waiting[done..done + length];
+            if let Some(memory) = self.segment.mapped(to) {
+                // Release: what the words speak of comes before them.
+                let cells = memory[place.offset..].iter();
+                cells.zip(piece).for_each(|(cell, &word)| cell.store(word, Ordering::Release));
+            } else if let Ok(mut pending) = self.segment.start_put(place, piece.to_vec())
+                && !pending.test()
+            {
+                outgoing.flying.push(pending);
+            }
+            outgoing.sent += length as u64;
+            done += length;
+        }
+        outgoing.waiting.drain(..done);
+    }
+
+    /// Take what is in the ring of `from`. Returns whether there was anything.
+    fn take(&self, from: usize, incoming: &mut Incoming) -> bool {
+        let ring = &self.segment.local()[from * self.ring..][..self.ring];
+        let before = incoming.taken;
+        loop {
+            let cell = &ring[incoming.taken as usize % self.ring];
+            // Acquire: pairs with the Release of the sender.
+            let word = cell.load(Ordering::Acquire);
+            if word == 0 {
+                break;
+            }
+            // Relaxed: the acknowledgement publishes it.
+            cell.store(0, Ordering::Relaxed);
+            incoming.words.push(word & !PRESENT);
+            incoming.taken += 1;
+        }
+        if (incoming.taken - incoming.acknowledged) * RINGS_PER_ACKNOWLEDGEMENT >= self.ring as u64 {
+            incoming.acknowledged = incoming.taken;
+            let place = Place { rank: from, offset: self.acknowledgement(self.rank()) };
+            // The place exists; a lost rank is noticed by who calls `check`.
+            let _ = self.segment.put_word(place, incoming.taken);
+        }
+        incoming.taken != before
+    }
+
+    /// Where in a sender's part `receiver` says how far it is.
+    fn acknowledgement(&self, receiver: usize) -> usize {
+        self.ranks() * self.ring + receiver
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing panics half way through a change.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
