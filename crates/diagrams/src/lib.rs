@@ -24,6 +24,7 @@
 
 mod assignments;
 mod bdd;
+pub mod cluster;
 mod count;
 mod env;
 mod error;

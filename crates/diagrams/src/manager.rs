@@ -183,7 +183,7 @@ pub struct Manager {
 }
 
 /// An edge of a diagram handed in by [`Manager::import`]: node 0 is the constant false, node `i` the `i`-th of the list.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
 pub struct ImportEdge {
     /// The node.
     pub node: u32,
@@ -232,6 +232,12 @@ impl Manager {
     pub(crate) fn handle(&self, f: Ref) -> Bdd {
         let slot = self.core.borrow_mut().table.handles_mut().open(f);
         Bdd { manager: self.clone(), slot }
+    }
+
+    /// Take relations, variable sets and renamings out, with the stack that an operation may need.
+    pub(crate) fn take_environment(&self) -> (Env, usize) {
+        let mut core = self.core.borrow_mut();
+        (std::mem::take(&mut core.env), core.stack_bytes())
     }
 
     pub(crate) fn is(&self, other: &Manager) -> bool {

@@ -66,12 +66,12 @@ fn mean_span(system: &SymbolicSystem) -> f64 {
 
 /// A run and the time it has taken.
 struct Timed<'a> {
-    run: Run<'a>,
+    run: Run<'a, SymbolicSystem>,
     spent: Duration,
 }
 
 impl<'a> Timed<'a> {
-    fn new(run: Run<'a>) -> Timed<'a> {
+    fn new(run: Run<'a, SymbolicSystem>) -> Timed<'a> {
         Timed { run, spent: Duration::ZERO }
     }
 
@@ -98,7 +98,7 @@ impl<'a> Race<'a> {
     }
 
     /// The winner's run; the loser's states are dropped.
-    fn into_run(self, winner: Strategy) -> Run<'a> {
+    fn into_run(self, winner: Strategy) -> Run<'a, SymbolicSystem> {
         if winner == LEVELS { self.levels.run } else { self.chains.run }
     }
 

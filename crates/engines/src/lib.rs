@@ -21,11 +21,15 @@
 #![forbid(unsafe_code)]
 
 mod auto;
+mod cluster;
 mod reach;
 mod saturation;
+mod space;
 mod strategy;
 mod system;
 
-pub use reach::{Observer, Reached, Round, Stopped, reach};
+pub use cluster::{Distributed, Plan};
+pub use reach::{Observer, Reached, Round, Stopped, explore, reach};
+pub use space::Space;
 pub use strategy::{Order, Strategy, UnknownStrategy};
 pub use system::SymbolicSystem;

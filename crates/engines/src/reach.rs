@@ -1,13 +1,14 @@
 //! Reachability: least fixpoints of the image, in several orders of work.
 
+use crate::space::Space;
 use crate::strategy::{Order, Strategy};
 use crate::system::SymbolicSystem;
-use tremula_diagrams::{Bdd, Error, Relation, RelationBundle, RelationTree};
+use tremula_diagrams::{Bdd, Error};
 
 /// All reachable states.
-pub struct Reached {
+pub struct Reached<S = Bdd> {
     /// The set.
-    pub states: Bdd,
+    pub states: S,
     /// Breadth-first levels until nothing new was found; none for strategies that do not go level by level.
     pub levels: Option<u64>,
     /// Rounds of the strategy.
@@ -17,11 +18,11 @@ pub struct Reached {
 }
 
 /// Exploration ended early; what was found by then is still true.
-pub struct Stopped {
+pub struct Stopped<S = Bdd> {
     /// Why.
     pub error: Error,
     /// States that are reachable for certain.
-    pub states: Bdd,
+    pub states: S,
     /// Breadth-first levels completed; none for strategies that do not go level by level.
     pub levels: Option<u64>,
     /// Rounds completed.
@@ -31,28 +32,28 @@ pub struct Stopped {
 }
 
 /// Where exploration stands after a round.
-pub struct Round<'a> {
+pub struct Round<'a, S = Bdd> {
     /// Number of the round, from 1.
     pub number: u64,
     /// Is a round a breadth-first level?
     pub is_level: bool,
     /// States found so far.
-    pub states: &'a Bdd,
+    pub states: &'a S,
     /// What the next round starts from.
-    pub frontier: &'a Bdd,
+    pub frontier: &'a S,
     /// What is doing the work.
     pub strategy: Strategy,
 }
 
 /// Told about each round, between operations.
-pub trait Observer {
+pub trait Observer<S = Bdd> {
     /// A round is over.
-    fn round(&mut self, round: &Round<'_>);
+    fn round(&mut self, round: &Round<'_, S>);
 }
 
 /// An observer that does not look.
-impl Observer for () {
-    fn round(&mut self, _: &Round<'_>) {}
+impl<S> Observer<S> for () {
+    fn round(&mut self, _: &Round<'_, S>) {}
 }
 
 /// Compute all reachable states with one strategy.
@@ -62,48 +63,61 @@ pub fn reach(
     observer: &mut dyn Observer,
 ) -> Result<Reached, Box<Stopped>> {
     match strategy.order {
-        Order::Auto => return crate::auto::reach(system, observer),
-        Order::Saturation => return crate::saturation::reach(system, observer),
-        Order::Bfs | Order::Par | Order::Chaining => {}
+        Order::Auto => crate::auto::reach(system, observer),
+        Order::Saturation => crate::saturation::reach(system, observer),
+        Order::Bfs | Order::Par | Order::Chaining => explore(system, strategy, observer),
     }
-    Run::new(system, strategy).explore(observer)
+}
+
+/// Compute all reachable states round by round, wherever sets live.
+///
+/// # Panics
+/// If the strategy does not go round by round: these are for one process only.
+pub fn explore<P: Space>(
+    space: &P,
+    strategy: Strategy,
+    observer: &mut dyn Observer<P::Set>,
+) -> Result<Reached<P::Set>, Box<Stopped<P::Set>>> {
+    Run::new(space, strategy).explore(observer)
 }
 
 /// One exploration under way.
-pub(crate) struct Run<'a> {
-    step: Step<'a>,
+pub(crate) struct Run<'a, P: Space> {
+    space: &'a P,
+    step: Step,
     pub strategy: Strategy,
-    pub visited: Bdd,
-    pub frontier: Bdd,
+    pub visited: P::Set,
+    pub frontier: P::Set,
     pub rounds: u64,
     /// Has a round found nothing new?
     complete: bool,
 }
 
 /// How one round computes successors.
-enum Step<'a> {
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Step {
     /// One sweep over all relations together.
-    Bundle(RelationBundle),
+    Sweep,
     /// Each relation's image of the same set, then a tree of unions.
-    Tree(RelationTree),
+    SideBySide,
     /// Each relation's image of what is known by then.
-    Chain(&'a [Relation]),
+    Chain,
 }
 
-impl<'a> Run<'a> {
-    pub fn new(system: &'a SymbolicSystem, strategy: Strategy) -> Run<'a> {
+impl<'a, P: Space> Run<'a, P> {
+    pub fn new(space: &'a P, strategy: Strategy) -> Run<'a, P> {
         let step = match strategy.order {
-            Order::Bfs => Step::Bundle(system.manager.bundle(&system.relations).expect("relations of this manager")),
-            Order::Par => Step::Tree(system.manager.tree(&system.relations).expect("relations of this manager")),
-            Order::Chaining => Step::Chain(&system.relations),
-            Order::Saturation | Order::Auto => unreachable!("they have modules of their own"),
+            Order::Bfs => Step::Sweep,
+            Order::Par => Step::SideBySide,
+            Order::Chaining => Step::Chain,
+            Order::Saturation | Order::Auto => panic!("{strategy} does not go round by round"),
         };
-        let initial = &system.initial;
-        Run { step, strategy, visited: initial.clone(), frontier: initial.clone(), rounds: 0, complete: false }
+        let initial = space.initial();
+        Run { space, step, strategy, visited: initial.clone(), frontier: initial, rounds: 0, complete: false }
     }
 
     /// All rounds that are left, and what they come to.
-    pub fn explore(mut self, observer: &mut dyn Observer) -> Result<Reached, Box<Stopped>> {
+    pub fn explore(mut self, observer: &mut dyn Observer<P::Set>) -> Result<Reached<P::Set>, Box<Stopped<P::Set>>> {
         match self.run_to_end(observer) {
             Ok(()) => Ok(self.result()),
             Err(error) => Err(Box::new(self.stopped(error))),
@@ -111,7 +125,7 @@ impl<'a> Run<'a> {
     }
 
     /// All rounds that are left; none if the last one has found nothing new.
-    fn run_to_end(&mut self, observer: &mut dyn Observer) -> Result<(), Error> {
+    fn run_to_end(&mut self, observer: &mut dyn Observer<P::Set>) -> Result<(), Error> {
         while !self.complete {
             self.round()?;
             observer.round(&self.report());
@@ -119,7 +133,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    pub fn report(&self) -> Round<'_> {
+    pub fn report(&self) -> Round<'_, P::Set> {
         Round {
             number: self.rounds,
             is_level: self.is_level(),
@@ -130,7 +144,7 @@ impl<'a> Run<'a> {
     }
 
     fn is_level(&self) -> bool {
-        !matches!(self.step, Step::Chain(_))
+        self.step != Step::Chain
     }
 
     fn levels(&self) -> Option<u64> {
@@ -139,41 +153,43 @@ impl<'a> Run<'a> {
 
     /// One round; false when it found nothing new.
     pub fn round(&mut self) -> Result<bool, Error> {
+        let space = self.space;
         let from = if self.strategy.frontier { &self.frontier } else { &self.visited };
-        let found = match &self.step {
-            Step::Bundle(bundle) => from.relnext_all(bundle)?,
+        let found = match self.step {
+            Step::Sweep => space.next_of_all(from)?,
             // Subtracting what is known from each image keeps the unions small.
-            Step::Tree(tree) if self.strategy.frontier => from.relnext_new(tree, &self.visited)?,
-            Step::Tree(tree) => from.relnext_new(tree, &from.manager().constant(false))?,
-            Step::Chain(relations) => chain(from, *relations)?,
+            Step::SideBySide if self.strategy.frontier => space.new_images(from, &self.visited)?,
+            Step::SideBySide => space.new_images(from, &space.nothing())?,
+            Step::Chain => self.chain(from)?,
         };
-        let grown = self.visited.or(&found)?;
+        let grown = space.union(&self.visited, &found)?;
         self.rounds += 1;
         let known = std::mem::replace(&mut self.visited, grown);
         let changed = known != self.visited;
         self.frontier = match (self.strategy.frontier, changed) {
-            (true, true) if matches!(self.step, Step::Tree(_)) => found,
-            (true, true) => found.minus(&known)?,
+            (true, true) if self.step == Step::SideBySide => found,
+            (true, true) => space.minus(&found, &known)?,
             (false, true) => self.visited.clone(),
-            (_, false) => known.manager().constant(false),
+            (_, false) => space.nothing(),
         };
         self.complete = !changed;
         Ok(changed)
     }
 
+    /// The set and what firing the relations one after another adds to it.
+    fn chain(&self, set: &P::Set) -> Result<P::Set, Error> {
+        let fire = |known: P::Set, relation| self.space.union(&known, &self.space.next(&known, relation)?);
+        (0..self.space.relations()).try_fold(set.clone(), fire)
+    }
+
     /// The states found, when a round has found nothing new.
-    fn result(self) -> Reached {
+    fn result(self) -> Reached<P::Set> {
         Reached { levels: self.levels(), states: self.visited, rounds: self.rounds, strategy: self.strategy }
     }
 
-    pub fn stopped(self, error: Error) -> Stopped {
+    pub fn stopped(self, error: Error) -> Stopped<P::Set> {
         Stopped { error, levels: self.levels(), states: self.visited, rounds: self.rounds, strategy: self.strategy }
     }
-}
-
-/// The set and what firing the relations one after another adds to it.
-pub(crate) fn chain<'a>(set: &Bdd, relations: impl IntoIterator<Item = &'a Relation>) -> Result<Bdd, Error> {
-    relations.into_iter().try_fold(set.clone(), |known, relation| known.or(&known.relnext(relation)?))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! added. The relations of the topmost level are fired from here, round by round: they act on the whole set anyway, and
 //! in this way there is something to report and to keep when the time is over.
 
-use crate::reach::{Observer, Reached, Round, Stopped, chain};
+use crate::reach::{Observer, Reached, Round, Stopped};
 use crate::strategy::{Order, Strategy};
 use crate::system::SymbolicSystem;
 use tremula_diagrams::{Bdd, Error, Relation, RelationBundle};
@@ -66,4 +66,9 @@ impl Saturation<'_> {
             strategy: SATURATION,
         });
     }
+}
+
+/// The set and what firing the relations one after another adds to it.
+fn chain<'a>(set: &Bdd, relations: impl IntoIterator<Item = &'a Relation>) -> Result<Bdd, Error> {
+    relations.into_iter().try_fold(set.clone(), |known, relation| known.or(&known.relnext(relation)?))
 }

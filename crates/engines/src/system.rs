@@ -1,6 +1,7 @@
 //! A transition system inside a manager: initial states and compiled relations.
 
-use tremula_diagrams::{Bdd, Error, ImportEdge, ImportNode, Manager, Relation};
+use std::cell::OnceCell;
+use tremula_diagrams::{Bdd, Error, ImportEdge, ImportNode, Manager, Relation, RelationBundle, RelationTree};
 use tremula_models::{Edge, TransitionSystem};
 
 /// A model ready for exploration.
@@ -13,6 +14,8 @@ pub struct SymbolicSystem {
     pub initial: Bdd,
     /// One relation per transition group, in the model's order.
     pub relations: Vec<Relation>,
+    bundle: OnceCell<RelationBundle>,
+    tree: OnceCell<RelationTree>,
 }
 
 impl SymbolicSystem {
@@ -33,7 +36,18 @@ impl SymbolicSystem {
             })
             .collect::<Result<_, _>>()?;
         let state_levels = (0..model.state_bits()).map(TransitionSystem::current_variable).collect();
-        Ok(SymbolicSystem { manager: manager.clone(), state_levels, initial, relations })
+        let (bundle, tree) = (OnceCell::new(), OnceCell::new());
+        Ok(SymbolicSystem { manager: manager.clone(), state_levels, initial, relations, bundle, tree })
+    }
+
+    /// All relations, for one sweep.
+    pub(crate) fn bundle(&self) -> &RelationBundle {
+        self.bundle.get_or_init(|| self.manager.bundle(&self.relations).expect("relations of this manager"))
+    }
+
+    /// All relations, side by side.
+    pub(crate) fn tree(&self) -> &RelationTree {
+        self.tree.get_or_init(|| self.manager.tree(&self.relations).expect("relations of this manager"))
     }
 
     /// The reachable set that the model file itself carries, for comparison.
@@ -44,10 +58,10 @@ impl SymbolicSystem {
     }
 }
 
-fn import_edge(edge: Edge) -> ImportEdge {
+pub(crate) fn import_edge(edge: Edge) -> ImportEdge {
     ImportEdge { node: edge.id(), complement: edge.is_complement() }
 }
 
-fn import_node(node: &tremula_models::Node) -> ImportNode {
+pub(crate) fn import_node(node: &tremula_models::Node) -> ImportNode {
     ImportNode { level: node.variable, low: import_edge(node.low), high: import_edge(node.high) }
 }

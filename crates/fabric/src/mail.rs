@@ -37,6 +37,46 @@ const PIECE: usize = 1000;
 /// The receiver acknowledges after this part of a ring.
 const RINGS_PER_ACKNOWLEDGEMENT: u64 = 4;
 
+/// What [`Mail`] does, whatever the segments under it.
+pub trait Post: Send + Sync {
+    /// See [`Mail::rank`].
+    fn rank(&self) -> usize;
+    /// See [`Mail::ranks`].
+    fn ranks(&self) -> usize;
+    /// See [`Mail::send`].
+    fn send(&self, to: usize, words: &[u64]);
+    /// See [`Mail::receive`].
+    fn receive(&self, understand: &mut dyn FnMut(usize, &[u64]) -> usize) -> bool;
+    /// See [`Mail::help`].
+    fn help(&self);
+    /// See [`Mail::check`].
+    fn check(&self);
+}
+
+impl<S: Segment + Send + Sync> Post for Mail<S>
+where
+    S::Words: Send,
+{
+    fn rank(&self) -> usize {
+        Mail::rank(self)
+    }
+    fn ranks(&self) -> usize {
+        Mail::ranks(self)
+    }
+    fn send(&self, to: usize, words: &[u64]) {
+        Mail::send(self, to, words);
+    }
+    fn receive(&self, understand: &mut dyn FnMut(usize, &[u64]) -> usize) -> bool {
+        Mail::receive(self, understand)
+    }
+    fn help(&self) {
+        Mail::help(self);
+    }
+    fn check(&self) {
+        Mail::check(self);
+    }
+}
+
 /// A rank's streams to and from all others. Any thread may use it.
 pub struct Mail<S: Segment> {
     segment: S,

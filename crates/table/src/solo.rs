@@ -36,6 +36,8 @@ pub struct Options {
     pub always_shared: bool,
     /// Use lanes for every operation beyond the threshold, instead of where they prove faster.
     pub lanes_always: bool,
+    /// Fibers of each worker where other processes are waited for.
+    pub fibers: usize,
     /// Which part of a table that several processes hold together this one is.
     pub division: Division,
 }
@@ -51,6 +53,7 @@ impl Default for Options {
             worker_threshold: 500,
             always_shared: false,
             lanes_always: false,
+            fibers: 64,
             division: Division::WHOLE,
         }
     }

@@ -1,5 +1,6 @@
 //! What a worker brings to a safepoint, and takes home from it.
 
+use super::TableWorker;
 use crate::layout::Ref;
 
 /// A worker's part in a safepoint, beside that of the table. Methods are called in this order, by the worker itself.
@@ -9,7 +10,7 @@ use crate::layout::Ref;
 pub trait Attendance {
     /// *First worker of a divided table.* All workers of this part have stopped: see that nothing is under way between
     /// the parts.
-    fn settle(&mut self) {}
+    fn settle(&mut self, _table: &TableWorker<'_, '_>) {}
 
     /// Nobody computes any more, anywhere. Only now is it certain which functions this worker needs afterwards, beside
     /// those it keeps: results may arrive until the last worker stops. Add them to the list.

@@ -66,7 +66,7 @@ impl TableWorker<'_, '_> {
         let collects = shared.due.load(Ordering::Relaxed) & COLLECT != 0;
         if collects && self.division.is_divided() {
             if self.number == 0 {
-                attendance.settle();
+                attendance.settle(self);
             }
             shared.rendezvous.meet()?;
         }

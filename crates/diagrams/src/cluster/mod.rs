@@ -1,0 +1,164 @@
+//! Operations on a table that several ranks hold together, each a part of it.
+//!
+//! A node belongs to the rank that its hash names. That rank alone stores it, finds it and makes it, for all others, who
+//! send it letters ([`letter`]) and keep copies of nodes that they have seen. Operations run in fibers ([`exec`]): one that
+//! waits for an answer lets others go on, so that many requests travel together. Threads without work get tasks from
+//! others, of their rank or another ([`place`]). Collections are done by all ranks together ([`safepoint`]). Every rank
+//! has its own copy of the relations, and an operation cache of its own.
+//!
+//! All ranks [`join`]. On rank 0 a program runs, in a thread of its own, which holds [`Set`]s and asks for operations on
+//! them; the other ranks return when it has ended.
+
+mod count;
+mod crew;
+mod exec;
+mod letter;
+mod place;
+mod program;
+mod rank;
+mod safepoint;
+
+pub use program::{Program, Set};
+
+use crate::env::Env;
+use crate::error::Error;
+use crate::manager::{ImportEdge, ImportNode, Manager, Relation};
+use crate::task::Task;
+use crew::Crew;
+use rank::Rank;
+use std::io;
+use tremula_fabric::mail::Post;
+use tremula_table::{Attention, Budget, CopyStore, Counters, Division, Options, Ref, SetupError, Solo};
+use tremula_tasks::Fibers;
+
+/// Share of the budget that goes to copies of other ranks' nodes, and the most of them.
+const COPY_SHARE: usize = 8;
+const MOST_COPIES: usize = 1 << 22;
+/// Bytes of a copy: by reference and by content.
+const COPY_BYTES: usize = 32;
+
+/// What a rank needs to take part.
+pub struct Setup<'a> {
+    /// The way to other ranks.
+    pub post: &'a dyn Post,
+    /// Memory for this rank's part of the table, and its copies.
+    pub budget: Budget,
+    /// How the table behaves; `workers` are the threads of this rank.
+    pub options: Options,
+    /// Through this, other threads can stop the running operation, on rank 0.
+    pub attention: Attention,
+}
+
+/// Relations as all ranks must have them, so that numbers mean the same everywhere.
+pub struct Blueprint {
+    env: Env,
+    relations: Vec<u32>,
+    bundle: u32,
+    tree: u32,
+    /// Stack that an operation may need.
+    stack_bytes: usize,
+}
+
+impl Blueprint {
+    /// Take the relations out of a manager, which has none afterwards. Managers that have done the same give the same.
+    pub fn take(manager: &Manager, relations: &[Relation]) -> Result<Blueprint, Error> {
+        let (bundle, tree) = (manager.bundle(relations)?.number, manager.tree(relations)?.number);
+        let relations = relations.iter().map(|relation| relation.number).collect();
+        let (env, stack_bytes) = manager.take_environment();
+        Ok(Blueprint { env, relations, bundle, tree, stack_bytes })
+    }
+}
+
+/// What went on at one rank.
+#[derive(Copy, Clone, Default, Debug)]
+pub struct RankFigures {
+    /// Counters of its part of the table.
+    pub counters: Counters,
+    /// Recursive steps that were not found in the cache.
+    pub expansions: u64,
+    /// Nodes of other ranks that were asked for.
+    pub reads: u64,
+    /// Nodes that other ranks were asked to find or make.
+    pub makes: u64,
+    /// Nodes that other ranks need not be asked for, thanks to copies.
+    pub found_copies: u64,
+    /// Tasks that came from other threads.
+    pub tasks_stolen: u64,
+    /// Batches of letters that were sent.
+    pub batches: u64,
+    /// Words in them.
+    pub words: u64,
+}
+
+/// Why a rank cannot take part.
+#[derive(Debug, thiserror::Error)]
+pub enum JoinError {
+    /// The table could not be set up.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// The nodes of so many ranks cannot be numbered.
+    #[error("a table cannot have {0} parts")]
+    TooManyRanks(usize),
+    /// There is no address space for the stacks of fibers, or no more threads.
+    #[error("a rank could not start: {0}")]
+    System(#[from] io::Error),
+}
+
+/// A task of a fiber.
+#[derive(Copy, Clone)]
+enum Work {
+    /// Part of the operation of that number.
+    Task { task: Task, operation: u32 },
+    /// Bring in the diagram that lies ready.
+    Import,
+}
+
+/// What the program asks of the first thread.
+enum Request {
+    /// Run this, while these functions are protected.
+    Run { work: Work, roots: Vec<Ref> },
+    /// Get the nodes of these functions.
+    Fetch(Vec<Ref>),
+    /// There will be no more.
+    End,
+}
+
+/// A diagram to be brought in.
+#[derive(Default)]
+struct Import {
+    nodes: Vec<ImportNode>,
+    root: ImportEdge,
+}
+
+/// Take part in a computation with all ranks that `setup.post` leads to, which call this too.
+///
+/// On rank 0 the result of `program` is returned.
+pub fn join<R>(
+    setup: Setup<'_>,
+    blueprint: &Blueprint,
+    program: impl FnOnce(&Program<'_>) -> R,
+) -> Result<(Option<R>, RankFigures), JoinError> {
+    let Setup { post, budget, mut options, attention } = setup;
+    let (number, ranks) = (post.rank(), post.ranks());
+    options.division = Division::new(number, ranks).ok_or(JoinError::TooManyRanks(ranks))?;
+    let threads = options.workers.clamp(1, u8::MAX.into());
+    let copies = (budget.available() / COPY_SHARE / COPY_BYTES).min(MOST_COPIES);
+    let mut store = CopyStore::new(&budget, copies).map_err(SetupError::from)?;
+    let mut table = Solo::new(&budget, options, attention)?;
+    let stacks = || Fibers::new(options.fibers.clamp(1, u16::MAX.into()), blueprint.stack_bytes);
+    let fibers = (0..threads).map(|_| stacks()).collect::<io::Result<Vec<_>>>()?;
+    let (result, mut figures) = {
+        let shared = table.share(threads);
+        let rank = Rank::new(post, &blueprint.env, store.share(), options.division, threads);
+        let crew = Crew::new(&rank, &shared, options.fibers);
+        let result = if number == 0 {
+            Some(crew.lead(fibers, |desk| program(&Program::new(desk, &rank.import, blueprint)))?)
+        } else {
+            crew.serve(fibers)?;
+            None
+        };
+        (result, rank.traffic.figures())
+    };
+    figures.counters = table.counters();
+    Ok((result, figures))
+}

@@ -1,0 +1,89 @@
+//! Ranks together find the same states as one process alone.
+
+use tremula_diagrams::cluster::{self, RankFigures, Setup};
+use tremula_diagrams::{Attention, Budget, Error, Manager, Options};
+use tremula_engines::{Distributed, Plan, Strategy, SymbolicSystem, explore, reach};
+use tremula_fabric::mail::Mail;
+use tremula_fabric::threads;
+use tremula_models::{Limits, TransitionSystem, read_file};
+
+fn model(name: &str) -> TransitionSystem {
+    let path = format!("{}/../../testdata/{name}", env!("CARGO_MANIFEST_DIR"));
+    read_file(path.as_ref(), &Limits::default()).unwrap().without_reachable()
+}
+
+fn strategy(name: &str) -> Strategy {
+    name.parse().unwrap()
+}
+
+/// States, nodes and levels, as one process finds them.
+fn alone(model: &TransitionSystem, strategy: Strategy) -> (String, usize, Option<u64>) {
+    let manager = Manager::new(&Budget::new(256 << 20)).unwrap();
+    let system = SymbolicSystem::build(&manager, model).unwrap();
+    let reached = reach(&system, strategy, &mut ()).map_err(|stopped| stopped.error).unwrap();
+    let states = reached.states.count(&system.state_levels).unwrap();
+    (states.to_string(), reached.states.node_count().unwrap(), reached.levels)
+}
+
+type Found = Result<(String, usize, Option<u64>), Error>;
+
+/// The same, as `ranks` find them; and what went on at each.
+fn together(
+    model: &TransitionSystem,
+    strategy: Strategy,
+    ranks: usize,
+    bytes: usize,
+    options: Options,
+) -> (Found, Vec<RankFigures>) {
+    let outcomes = threads::run(ranks, |fabric| {
+        let mail = Mail::open(fabric, 4096).unwrap();
+        let manager = Manager::new(&Budget::new(256 << 20)).unwrap();
+        let plan = Plan::new(model, SymbolicSystem::build(&manager, model).unwrap()).unwrap();
+        let setup = Setup { post: &mail, budget: Budget::new(bytes), options, attention: Attention::default() };
+        let joined = cluster::join(setup, &plan.blueprint, |program| {
+            let system = Distributed::new(program, &plan)?;
+            let reached = explore(&system, strategy, &mut ()).map_err(|stopped| stopped.error)?;
+            let (states, nodes) = program.count(&reached.states, &plan.state_levels)?;
+            Ok((states.to_string(), nodes, reached.levels))
+        });
+        joined.unwrap()
+    });
+    let mut outcomes = outcomes.unwrap();
+    let found = outcomes[0].0.take().expect("the result of rank 0");
+    (found, outcomes.into_iter().map(|(_, figures)| figures).collect())
+}
+
+fn check(name: &str, strategies: &[&str], ranks: &[usize], workers: &[usize], options: Options) -> Vec<RankFigures> {
+    let model = model(name);
+    let mut figures = Vec::new();
+    for strategy in strategies.iter().map(|name| self::strategy(name)) {
+        let expected = alone(&model, strategy);
+        for &ranks in ranks {
+            for &workers in workers {
+                let options = Options { workers, ..options };
+                let (found, all) = together(&model, strategy, ranks, 64 << 20, options);
+                assert_eq!(found.as_ref(), Ok(&expected), "{name}, {strategy}, {ranks} ranks, {workers} workers");
+                figures = all;
+            }
+        }
+    }
+    figures
+}
+
+#[test]
+fn small_models_on_one_to_four_ranks() {
+    for name in ["beem/phils.1.bdd", "beem/peterson.1.bdd", "promela/fair.bdd"] {
+        check(name, &["par", "bfs", "chaining"], &[1, 2, 3, 4], &[1, 2], Options::default());
+    }
+}
+
+#[test]
+fn work_and_nodes_are_spread() {
+    let figures = check("beem/bakery.1.bdd", &["par"], &[3], &[1], Options::default());
+    let created: u64 = figures.iter().map(|figures| figures.counters.created).sum();
+    for (rank, figures) in figures.iter().enumerate() {
+        assert!(figures.counters.created * 2 < created, "rank {rank} has {} of {created}", figures.counters.created);
+        assert!(figures.expansions > 0, "rank {rank} did nothing");
+        assert!(figures.makes > 0 && figures.batches > 0);
+    }
+}
