@@ -72,7 +72,7 @@ pub enum Command {
 }
 
 /// `tremula reach`.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 #[command(after_help = REACH_NOTES)]
 pub struct ReachArgs {
     /// The model: a .bdd file in either layout, plain or .gz

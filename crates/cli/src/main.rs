@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `args` | the command line |
 //! | `reach` | the course of an exploration, from file to answer |
+//! | `together` | the same, by several processes |
 //! | `run` | what all threads know about the exploration under way |
 //! | `watch` | the second thread: time limit, signals, progress |
 //! | `signals` | which signals are caught |
@@ -43,6 +44,7 @@ mod report;
 mod run;
 mod signals;
 mod states;
+mod together;
 mod tune;
 mod watch;
 
@@ -65,10 +67,16 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(args: Args, started: Instant) -> Result<Exit, Failure> {
-    if !matches!(&args.command, Command::Bench(args) if args.knows_ranks()) {
+    let knows_ranks = match &args.command {
+        Command::Reach(_) => true,
+        Command::Bench(args) => args.knows_ranks(),
+        _ => false,
+    };
+    if !knows_ranks {
         ranks::refuse_several()?;
     }
     match args.command {
+        Command::Reach(args) if ranks::are_several() => together::reach(&args, started),
         Command::Reach(args) => reach::reach(&args, started),
         Command::Convert(args) => convert::convert(&args),
         Command::Info(args) => info::info(&args),

@@ -11,8 +11,9 @@ use crate::states::{self, count_states};
 use crate::watch::Watch;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tremula_diagrams::{Bdd, Counters, Error, Manager, Options};
+use tremula_diagrams::{Bdd, Counters, Error, Lease, Manager, Options};
 use tremula_engines::{Observer, Round, Strategy, SymbolicSystem};
+use tremula_models::TransitionSystem;
 
 /// Share of the time that counting for progress may take.
 const COUNTING_SHARE: f64 = 0.02;
@@ -22,7 +23,7 @@ const COUNTING_INTERVAL: Duration = Duration::from_millis(200);
 const QUICK_WORDS: usize = 20_000_000;
 
 /// Why the exploration has no answer.
-enum Trouble {
+pub enum Trouble {
     /// A limit; what is known is still worth telling.
     Unknown(String),
     /// Bad input, or a fault of the program.
@@ -120,13 +121,26 @@ fn explore(args: &ReachArgs, run: &Run, figures: &mut Option<Figures>) -> Result
 }
 
 /// Write down how the exploration ended, which its last observed round need not tell.
-fn note_end(run: &Run, rounds: u64, levels: Option<u64>, strategy: Strategy) {
+pub fn note_end(run: &Run, rounds: u64, levels: Option<u64>, strategy: Strategy) {
     let mut known = run.known();
     (known.rounds, known.levels_only, known.strategy) = (rounds, levels.is_some(), strategy);
 }
 
 /// Read the model and bring it into a manager; the model itself is gone afterwards.
 fn load(args: &ReachArgs, run: &Run) -> Result<Loaded, Trouble> {
+    let (model, _lease) = read(args, run)?;
+    let manager = manager(run, options(args, run))?;
+    let build = || -> Result<Loaded, Error> {
+        let system = SymbolicSystem::build(&manager, &model)?;
+        let stored = if args.check_stored { system.stored_reachable(&model)? } else { None };
+        let widths = model.variables.iter().map(|variable| variable.bits).collect();
+        Ok(Loaded { system, widths, stored })
+    };
+    build().map_err(|error| trouble(run, error))
+}
+
+/// Read the model; the lease is for its memory.
+pub fn read(args: &ReachArgs, run: &Run) -> Result<(TransitionSystem, Lease), Trouble> {
     if run.is_stopped() {
         return Err(Trouble::Unknown(run.stop_reason()));
     }
@@ -139,22 +153,25 @@ fn load(args: &ReachArgs, run: &Run) -> Result<Loaded, Trouble> {
         model = model.without_reachable();
     }
     let charged = model::bytes(&model).saturating_sub(model::UNCHARGED);
-    let _lease = run.budget.take(charged).map_err(|_| Trouble::Unknown(run.memory_reason()))?;
+    let lease = run.budget.take(charged).map_err(|_| Trouble::Unknown(run.memory_reason()))?;
+    Ok((model, lease))
+}
+
+/// How the tables are to behave.
+pub fn options(args: &ReachArgs, run: &Run) -> Options {
     let mut options = Options { stress: args.stress, workers: run.workers as usize, ..Options::default() };
     args.tune.iter().for_each(|knob| knob.apply(&mut options));
-    let manager = Manager::with_options(&run.budget, options, run.attention.clone())
-        .map_err(|error| Trouble::Unknown(error.to_string()))?;
-    let build = || -> Result<Loaded, Error> {
-        let system = SymbolicSystem::build(&manager, &model)?;
-        let stored = if args.check_stored { system.stored_reachable(&model)? } else { None };
-        let widths = model.variables.iter().map(|variable| variable.bits).collect();
-        Ok(Loaded { system, widths, stored })
-    };
-    build().map_err(|error| trouble(run, error))
+    options
+}
+
+/// A manager inside the budget.
+pub fn manager(run: &Run, options: Options) -> Result<Manager, Trouble> {
+    let made = Manager::with_options(&run.budget, options, run.attention.clone());
+    made.map_err(|error| Trouble::Unknown(error.to_string()))
 }
 
 /// What an error of the diagrams means to the user.
-fn trouble(run: &Run, error: Error) -> Trouble {
+pub fn trouble(run: &Run, error: Error) -> Trouble {
     match error {
         Error::Cancelled => Trouble::Unknown(run.stop_reason()),
         Error::TableFull => Trouble::Unknown(run.memory_reason()),

@@ -106,7 +106,7 @@ impl Report {
             engine: "bdd",
             order: "given",
             workers: run.workers,
-            ranks: 1,
+            ranks: run.ranks,
             seconds: Seconds {
                 load: seconds(known.times.load),
                 reach: seconds(known.times.reach),

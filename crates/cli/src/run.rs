@@ -26,8 +26,10 @@ pub struct Run {
     pub budget: Budget,
     /// How to interrupt the exploring thread.
     pub attention: Attention,
-    /// How many threads compute.
+    /// How many threads compute, in each process.
     pub workers: u32,
+    /// How many processes compute.
+    pub ranks: u32,
     /// Print the result as JSON?
     pub json: bool,
     /// Print statistics too?
@@ -129,11 +131,35 @@ impl Run {
             budget: Budget::new(args.mem.unwrap_or_default().to_bytes()),
             attention: Attention::default(),
             workers: args.workers(),
+            ranks: 1,
             json: args.json,
             stats: args.stats,
             events: args.events.as_deref().map(Events::create).transpose()?,
             known: Mutex::new(known),
         })
+    }
+
+    /// The same, as one of `ranks` processes, of which `neighbours` share this machine. Those that tell nobody write no
+    /// events.
+    pub fn of_rank(
+        args: &ReachArgs,
+        strategy: Strategy,
+        started: Instant,
+        ranks: usize,
+        neighbours: usize,
+        tells: bool,
+    ) -> Result<Run, crate::error::Failure> {
+        let quiet = ReachArgs { events: args.events.clone().filter(|_| tells), ..args.clone() };
+        let mut run = Run::new(&quiet, started)?;
+        run.ranks = ranks as u32;
+        run.known().strategy = strategy;
+        if args.mem.is_none() {
+            run.budget = Budget::new(run.budget.limit() / neighbours);
+        }
+        if args.workers.is_none() {
+            run.workers = (run.workers / neighbours as u32).max(1);
+        }
+        Ok(run)
     }
 
     /// What is known, to read or to change.

@@ -2,7 +2,10 @@
 
 use crate::watch::Message;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::flag;
 use signal_hook::iterator::Signals;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
@@ -54,4 +57,10 @@ pub fn forward(to: Sender<Message>) -> std::io::Result<()> {
         }
     })?;
     Ok(())
+}
+
+/// Catch the signals that would end the program, and do nothing: another process will say when it is over.
+pub fn leave_to_others() -> std::io::Result<()> {
+    let ignored = Arc::new(AtomicBool::new(false));
+    [SIGINT, SIGTERM].into_iter().try_for_each(|signal| flag::register(signal, Arc::clone(&ignored)).map(drop))
 }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use tremula_diagrams::Options;
 
 /// The knobs, as the error message lists them.
-const KEYS: &str = "always-shared, worker-threshold, lanes, lanes-always, lane-threshold, cache-per-node, initial-nodes, eager-nodes, eager-cache, live-share, node-patience, cache-patience or full-share";
+const KEYS: &str = "always-shared, worker-threshold, lanes, lanes-always, lane-threshold, cache-per-node, initial-nodes, eager-nodes, eager-cache, live-share, node-patience, cache-patience full-share or fibers";
 
 /// One knob and where to turn it.
 #[derive(Copy, Clone, PartialEq, Debug)]
@@ -35,6 +35,8 @@ pub enum Tune {
     CachePatience(usize),
     /// Give up when more than this share is alive.
     FullShare(f64),
+    /// Fibers of each worker where other ranks are waited for.
+    Fibers(usize),
 }
 
 impl Tune {
@@ -55,6 +57,7 @@ impl Tune {
             Tune::NodePatience(value) => sizing.node_patience = value,
             Tune::CachePatience(value) => sizing.cache_patience = value,
             Tune::FullShare(value) => sizing.full_share = value,
+            Tune::Fibers(value) => options.fibers = value,
         }
     }
 }
@@ -77,6 +80,7 @@ impl FromStr for Tune {
             "live-share" => within(value, 0.01, 1.0).map(Tune::LiveShare),
             "node-patience" => within(value, 1, usize::MAX).map(Tune::NodePatience),
             "cache-patience" => within(value, 1, usize::MAX).map(Tune::CachePatience),
+            "fibers" => within(value, 1, 4096).map(Tune::Fibers),
             "full-share" => within(value, 0.01, 1.0).map(Tune::FullShare),
             _ => Err(format!("no knob `{key}`: expected {KEYS}")),
         }

@@ -46,7 +46,7 @@ pub use dashu_int::UBig;
 pub use error::Error;
 pub use io::Export;
 pub use manager::{ImportEdge, ImportNode, Manager, Relation, RelationBundle, RelationTree};
-pub use tremula_table::{Attention, Budget, Counters, Options, SetupError, Sizing, Snapshot};
+pub use tremula_table::{Attention, Budget, Counters, Lease, Options, SetupError, Sizing, Snapshot};
 pub use tremula_tasks::Statistics;
 
 /// Keeps the example on the front page compiling.

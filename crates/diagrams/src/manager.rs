@@ -234,10 +234,13 @@ impl Manager {
         Bdd { manager: self.clone(), slot }
     }
 
-    /// Take relations, variable sets and renamings out, with the stack that an operation may need.
-    pub(crate) fn take_environment(&self) -> (Env, usize) {
-        let mut core = self.core.borrow_mut();
-        (std::mem::take(&mut core.env), core.stack_bytes())
+    /// Take relations, variable sets and renamings out, with the stack that an operation may need, and the lease for
+    /// their memory.
+    pub(crate) fn take_environment(&self) -> (Env, usize, Lease) {
+        let core = &mut *self.core.borrow_mut();
+        let nothing = core.table.budget().take(0).expect("nothing fits");
+        let lease = std::mem::replace(&mut core.relations_lease, nothing);
+        (std::mem::take(&mut core.env), core.stack_bytes(), lease)
     }
 
     pub(crate) fn is(&self, other: &Manager) -> bool {

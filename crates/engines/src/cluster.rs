@@ -1,7 +1,7 @@
 //! Exploration by several ranks together.
 //!
-//! Every rank builds the model by itself and takes a [`Plan`] from it; then all call [`tremula_diagrams::cluster::join`]
-//! with the plan's blueprint, and the program on rank 0 explores a [`Distributed`] system.
+//! Every rank builds the model by itself and takes a [`Plan`] from it; then all are a
+//! [`Member`](tremula_diagrams::cluster::Member) with the plan's blueprint, and the program on rank 0 explores a [`Distributed`] system.
 
 use crate::space::Space;
 use crate::system::{SymbolicSystem, import_edge, import_node};

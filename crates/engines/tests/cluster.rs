@@ -1,6 +1,6 @@
 //! Ranks together find the same states as one process alone.
 
-use tremula_diagrams::cluster::{self, RankFigures, Setup};
+use tremula_diagrams::cluster::{Member, RankFigures, Setup};
 use tremula_diagrams::{Attention, Budget, Error, Manager, Options};
 use tremula_engines::{Distributed, Plan, Strategy, SymbolicSystem, explore, reach};
 use tremula_fabric::mail::Mail;
@@ -40,7 +40,7 @@ fn together(
         let manager = Manager::new(&Budget::new(256 << 20)).unwrap();
         let plan = Plan::new(model, SymbolicSystem::build(&manager, model).unwrap()).unwrap();
         let setup = Setup { post: &mail, budget: Budget::new(bytes), options, attention: Attention::default() };
-        let joined = cluster::join(setup, &plan.blueprint, |program| {
+        let joined = Member::new(setup, &plan.blueprint).unwrap().join(|program| {
             let system = Distributed::new(program, &plan)?;
             let reached = explore(&system, strategy, &mut ()).map_err(|stopped| stopped.error)?;
             let (states, nodes) = program.count(&reached.states, &plan.state_levels)?;
@@ -78,12 +78,33 @@ fn small_models_on_one_to_four_ranks() {
 }
 
 #[test]
-fn work_and_nodes_are_spread() {
-    let figures = check("beem/bakery.1.bdd", &["par"], &[3], &[1], Options::default());
+fn nodes_are_spread_and_work_is_shared() {
+    let figures = check("beem/collision.1.bdd", &["par"], &[3], &[1], Options::default());
     let created: u64 = figures.iter().map(|figures| figures.counters.created).sum();
     for (rank, figures) in figures.iter().enumerate() {
         assert!(figures.counters.created * 2 < created, "rank {rank} has {} of {created}", figures.counters.created);
-        assert!(figures.expansions > 0, "rank {rank} did nothing");
-        assert!(figures.makes > 0 && figures.batches > 0);
     }
+    assert!(figures.iter().any(|figures| figures.tasks_stolen > 0));
+    assert!(figures.iter().map(|figures| figures.makes + figures.reads).sum::<u64>() > 0);
+}
+
+#[test]
+fn collections_leave_everything_that_is_needed() {
+    for name in ["beem/bakery.1.bdd", "beem/phils.2.bdd", "beem/collision.1.bdd"] {
+        let options = Options { stress: Some(500), fibers: 5, ..Options::default() };
+        let figures = check(name, &["par", "chaining"], &[1, 2, 4], &[1, 2], options);
+        assert!(figures.iter().all(|figures| figures.counters.collections > 2), "{name}: {figures:?}");
+    }
+}
+
+#[test]
+fn memory_of_four_ranks_holds_what_one_cannot() {
+    let model = model("beem/anderson.1.bdd.gz");
+    let par = strategy("par");
+    let bytes = 5 << 20;
+    let (alone_in_little, _) = together(&model, par, 1, bytes, Options::default());
+    assert_eq!(alone_in_little, Err(Error::TableFull));
+    let (found, figures) = together(&model, par, 4, bytes, Options::default());
+    assert_eq!(found, Ok(alone(&model, par)));
+    assert!(figures.iter().all(|figures| figures.counters.bytes <= bytes as u64));
 }

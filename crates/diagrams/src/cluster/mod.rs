@@ -6,7 +6,7 @@
 //! others, of their rank or another ([`place`]). Collections are done by all ranks together ([`safepoint`]). Every rank
 //! has its own copy of the relations, and an operation cache of its own.
 //!
-//! All ranks [`join`]. On rank 0 a program runs, in a thread of its own, which holds [`Set`]s and asks for operations on
+//! All ranks [`Member::join`]. On rank 0 a program runs, in a thread of its own, which holds [`Set`]s and asks for operations on
 //! them; the other ranks return when it has ended.
 
 mod count;
@@ -28,7 +28,7 @@ use crew::Crew;
 use rank::Rank;
 use std::io;
 use tremula_fabric::mail::Post;
-use tremula_table::{Attention, Budget, CopyStore, Counters, Division, Options, Ref, SetupError, Solo};
+use tremula_table::{Attention, Budget, CopyStore, Counters, Division, Lease, Options, Ref, SetupError, Solo};
 use tremula_tasks::Fibers;
 
 /// Share of the budget that goes to copies of other ranks' nodes, and the most of them.
@@ -57,6 +57,7 @@ pub struct Blueprint {
     tree: u32,
     /// Stack that an operation may need.
     stack_bytes: usize,
+    _lease: Lease,
 }
 
 impl Blueprint {
@@ -64,8 +65,8 @@ impl Blueprint {
     pub fn take(manager: &Manager, relations: &[Relation]) -> Result<Blueprint, Error> {
         let (bundle, tree) = (manager.bundle(relations)?.number, manager.tree(relations)?.number);
         let relations = relations.iter().map(|relation| relation.number).collect();
-        let (env, stack_bytes) = manager.take_environment();
-        Ok(Blueprint { env, relations, bundle, tree, stack_bytes })
+        let (env, stack_bytes, _lease) = manager.take_environment();
+        Ok(Blueprint { env, relations, bundle, tree, stack_bytes, _lease })
     }
 }
 
@@ -130,35 +131,51 @@ struct Import {
     root: ImportEdge,
 }
 
-/// Take part in a computation with all ranks that `setup.post` leads to, which call this too.
-///
-/// On rank 0 the result of `program` is returned.
-pub fn join<R>(
-    setup: Setup<'_>,
-    blueprint: &Blueprint,
-    program: impl FnOnce(&Program<'_>) -> R,
-) -> Result<(Option<R>, RankFigures), JoinError> {
-    let Setup { post, budget, mut options, attention } = setup;
-    let (number, ranks) = (post.rank(), post.ranks());
-    options.division = Division::new(number, ranks).ok_or(JoinError::TooManyRanks(ranks))?;
-    let threads = options.workers.clamp(1, u8::MAX.into());
-    let copies = (budget.available() / COPY_SHARE / COPY_BYTES).min(MOST_COPIES);
-    let mut store = CopyStore::new(&budget, copies).map_err(SetupError::from)?;
-    let mut table = Solo::new(&budget, options, attention)?;
-    let stacks = || Fibers::new(options.fibers.clamp(1, u16::MAX.into()), blueprint.stack_bytes);
-    let fibers = (0..threads).map(|_| stacks()).collect::<io::Result<Vec<_>>>()?;
-    let (result, mut figures) = {
-        let shared = table.share(threads);
-        let rank = Rank::new(post, &blueprint.env, store.share(), options.division, threads);
-        let crew = Crew::new(&rank, &shared, options.fibers);
-        let result = if number == 0 {
-            Some(crew.lead(fibers, |desk| program(&Program::new(desk, &rank.import, blueprint)))?)
-        } else {
-            crew.serve(fibers)?;
-            None
+/// A rank that has all it needs to take part.
+pub struct Member<'a> {
+    post: &'a dyn Post,
+    blueprint: &'a Blueprint,
+    division: Division,
+    store: CopyStore,
+    table: Solo,
+    /// For each thread.
+    fibers: Vec<Fibers>,
+    fibers_each: usize,
+}
+
+impl<'a> Member<'a> {
+    /// Get ready. Ranks should make sure that all of them are before they [`Member::join`].
+    pub fn new(setup: Setup<'a>, blueprint: &'a Blueprint) -> Result<Member<'a>, JoinError> {
+        let Setup { post, budget, mut options, attention } = setup;
+        let ranks = post.ranks();
+        let division = Division::new(post.rank(), ranks).ok_or(JoinError::TooManyRanks(ranks))?;
+        options.division = division;
+        let copies = (budget.available() / COPY_SHARE / COPY_BYTES).min(MOST_COPIES);
+        let store = CopyStore::new(&budget, copies).map_err(SetupError::from)?;
+        let table = Solo::new(&budget, options, attention)?;
+        let (threads, fibers_each) =
+            (options.workers.clamp(1, u8::MAX.into()), options.fibers.clamp(1, u16::MAX.into()));
+        let stacks = |_| Fibers::new(fibers_each, blueprint.stack_bytes);
+        let fibers = (0..threads).map(stacks).collect::<io::Result<_>>()?;
+        Ok(Member { post, blueprint, division, store, table, fibers, fibers_each })
+    }
+
+    /// Take part in a computation with all ranks, which call this too. On rank 0 the result of `program` is returned.
+    pub fn join<R>(self, program: impl FnOnce(&Program<'_>) -> R) -> Result<(Option<R>, RankFigures), JoinError> {
+        let Member { post, blueprint, division, mut store, mut table, fibers, fibers_each } = self;
+        let (result, mut figures) = {
+            let shared = table.share(fibers.len());
+            let rank = Rank::new(post, &blueprint.env, store.share(), division, fibers.len());
+            let crew = Crew::new(&rank, &shared, fibers_each);
+            let result = if division.part() == 0 {
+                Some(crew.lead(fibers, |desk| program(&Program::new(desk, &rank.import, blueprint)))?)
+            } else {
+                crew.serve(fibers)?;
+                None
+            };
+            (result, rank.traffic.figures())
         };
-        (result, rank.traffic.figures())
-    };
-    figures.counters = table.counters();
-    Ok((result, figures))
+        figures.counters = table.counters();
+        Ok((result, figures))
+    }
 }

@@ -1,0 +1,262 @@
+//! `tremula reach` by several processes that a launcher of MPI has started: one table, one result, printed by rank 0.
+
+use crate::args::ReachArgs;
+use crate::error::{Exit, Failure};
+use crate::numbers::{self, short};
+use crate::output;
+use crate::ranks;
+use crate::reach::{self, Trouble, note_end, trouble};
+use crate::report::{Figures, Report};
+use crate::run::{Phase, Run};
+use crate::signals;
+use crate::watch::Watch;
+use std::sync::Arc;
+use std::time::Instant;
+use tremula_diagrams::cluster::{Member, Program, RankFigures, Set, Setup};
+use tremula_engines::{Distributed, Observer, Order, Plan, Round, Strategy, SymbolicSystem, explore};
+use tremula_fabric::mail::Mail;
+use tremula_fabric::{Distance, Fabric, FabricError, Segment};
+
+/// Words that may be on their way from one rank to another before these wait at the sender.
+const RING_WORDS: usize = 1 << 14;
+
+/// Explore a model, as one of several ranks.
+pub fn reach(args: &ReachArgs, started: Instant) -> Result<Exit, Failure> {
+    let strategy = strategy_for_ranks(args)?;
+    ranks::run(|fabric| take_part(args, strategy, started, fabric))?
+}
+
+/// Saturation is for one process; `auto` means a strategy that suits several.
+fn strategy_for_ranks(args: &ReachArgs) -> Result<Strategy, Failure> {
+    if args.save_states.is_some() || args.check_stored {
+        return Err(Failure::Input("several processes cannot save or compare the states yet".to_owned()));
+    }
+    match args.strategy.order {
+        Order::Auto => Ok(Strategy { order: Order::Par, frontier: true }),
+        Order::Saturation => {
+            Err(Failure::Input("saturation runs in one process; several can do bfs, par and chaining".to_owned()))
+        }
+        Order::Bfs | Order::Par | Order::Chaining => Ok(args.strategy),
+    }
+}
+
+fn take_part<F: Fabric>(args: &ReachArgs, strategy: Strategy, started: Instant, fabric: &F) -> Result<Exit, Failure>
+where
+    F::Segment: Send + Sync,
+    <F::Segment as Segment>::Words: Send,
+{
+    let (rank, ranks) = (fabric.rank(), fabric.ranks());
+    let near = |to: &usize| fabric.distance(*to).is_ok_and(|distance| distance != Distance::Remote);
+    let neighbours = (0..ranks).filter(near).count();
+    let run = Arc::new(Run::of_rank(args, strategy, started, ranks, neighbours, rank == 0)?);
+    let watch = if rank == 0 {
+        if let Some(events) = &run.events {
+            events.start(&run);
+        }
+        Some(Watch::start(&run, args.quiet).map_err(|error| Failure::threads(&error))?)
+    } else {
+        signals::leave_to_others().map_err(|error| Failure::threads(&error))?;
+        None
+    };
+    let explored = explore_together(args, &run, strategy, fabric);
+    if !run.claim() {
+        // The watching thread is telling what is known, and ends the program when it has.
+        loop {
+            std::thread::park();
+        }
+    }
+    if let Some(watch) = watch {
+        watch.finish();
+    }
+    let ended = if rank == 0 { tell(args, &run, explored) } else { explored.map(|_| Exit::Complete).or_else(silently) };
+    agree_on_end(fabric, ended)
+}
+
+/// Why a rank has nothing to tell.
+enum NoResult {
+    /// The reason, if this rank is the one to tell it.
+    Here(Trouble),
+    /// Another rank, the lowest of those in trouble, tells why.
+    Elsewhere(usize),
+}
+
+impl From<FabricError> for NoResult {
+    fn from(error: FabricError) -> NoResult {
+        NoResult::Here(Trouble::Unknown(error.to_string()))
+    }
+}
+
+/// Load, explore and count. The figures of all ranks, on rank 0.
+fn explore_together<F: Fabric>(
+    args: &ReachArgs,
+    run: &Run,
+    strategy: Strategy,
+    fabric: &F,
+) -> Result<Vec<RankFigures>, NoResult>
+where
+    F::Segment: Send + Sync,
+    <F::Segment as Segment>::Words: Send,
+{
+    let plan = agree(fabric, load(args, run))?;
+    let mail = Mail::open(fabric, RING_WORDS)?;
+    let options = reach::options(args, run);
+    let setup = Setup { post: &mail, budget: run.budget.clone(), options, attention: run.attention.clone() };
+    let member = Member::new(setup, &plan.blueprint).map_err(|error| Trouble::Unknown(error.to_string()));
+    let member = agree(fabric, member)?;
+    run.enter(Phase::Reach);
+    let joined = member.join(|program| explore_on_first(run, strategy, &plan, program));
+    let (result, figures) = joined.map_err(|error| NoResult::Here(Trouble::Unknown(error.to_string())))?;
+    let all = fabric.gather(0, &figures_to_words(&figures))?.unwrap_or_default();
+    let all = all.iter().map(|words| figures_from_words(words)).collect();
+    result.unwrap_or(Ok(())).map_err(NoResult::Here)?;
+    Ok(all)
+}
+
+/// What a rank keeps of the model.
+fn load(args: &ReachArgs, run: &Run) -> Result<Plan, Trouble> {
+    let (model, _lease) = reach::read(args, run)?;
+    let manager = reach::manager(run, reach::options(args, run))?;
+    let system = SymbolicSystem::build(&manager, &model).map_err(|error| trouble(run, error))?;
+    Plan::new(&model, system).map_err(|error| trouble(run, error))
+}
+
+/// *Collective.* Go on if all ranks can; else the lowest that cannot tells why.
+fn agree<F: Fabric, T>(fabric: &F, mine: Result<T, Trouble>) -> Result<T, NoResult> {
+    let fine = fabric.all_gather(&[u64::from(mine.is_ok())])?;
+    match (fine.iter().position(|fine| fine[0] == 0), mine) {
+        (None, Ok(value)) => Ok(value),
+        (Some(lowest), Err(trouble)) if lowest == fabric.rank() => Err(NoResult::Here(trouble)),
+        (lowest, _) => Err(NoResult::Elsewhere(lowest.unwrap_or_default())),
+    }
+}
+
+/// The program of rank 0.
+fn explore_on_first(run: &Run, strategy: Strategy, plan: &Plan, program: &Program<'_>) -> Result<(), Trouble> {
+    let system = Distributed::new(program, plan).map_err(|error| trouble(run, error))?;
+    let result = explore(&system, strategy, &mut Note { run });
+    run.enter(Phase::Count);
+    let (states, rounds, error) = match result {
+        Ok(reached) => {
+            note_end(run, reached.rounds, reached.levels, reached.strategy);
+            (reached.states, reached.rounds, None)
+        }
+        Err(stopped) => {
+            note_end(run, stopped.rounds, stopped.levels, stopped.strategy);
+            (stopped.states, stopped.rounds, Some(stopped.error))
+        }
+    };
+    if let Some(error) = error {
+        return Err(trouble(run, error));
+    }
+    let (count, nodes) = program.count(&states, &plan.state_levels).map_err(|error| trouble(run, error))?;
+    let mut known = run.known();
+    known.states = Some((count.to_string(), rounds));
+    known.nodes = Some(nodes as u64);
+    Ok(())
+}
+
+/// Writes down where the exploration is after each round.
+struct Note<'a> {
+    run: &'a Run,
+}
+
+impl Observer<Set> for Note<'_> {
+    fn round(&mut self, round: &Round<'_, Set>) {
+        let mut known = self.run.known();
+        known.rounds = round.number;
+        known.levels_only &= round.is_level;
+        known.strategy = round.strategy;
+    }
+}
+
+/// Print what there is to tell, on rank 0.
+fn tell(args: &ReachArgs, run: &Run, explored: Result<Vec<RankFigures>, NoResult>) -> Result<Exit, Failure> {
+    let (report, figures, exit) = match explored {
+        Ok(figures) => (Report::complete(run), figures, Exit::Complete),
+        Err(NoResult::Here(Trouble::Failed(failure))) => return Err(failure),
+        Err(NoResult::Here(Trouble::Unknown(reason))) => (Report::unknown(run, reason), Vec::new(), Exit::Limit),
+        Err(NoResult::Elsewhere(rank)) => {
+            (Report::unknown(run, format!("rank {rank} could not go on")), Vec::new(), Exit::Limit)
+        }
+    };
+    let first = figures.first().map(|figures| Figures { counters: figures.counters, stealing: None });
+    report.publish(run, first.as_ref())?;
+    if args.stats {
+        output::to_stderr(&table_of_ranks(&figures));
+    }
+    Ok(exit)
+}
+
+/// On other ranks, trouble is told only where no lower rank has any.
+fn silently(trouble: NoResult) -> Result<Exit, Failure> {
+    match trouble {
+        NoResult::Here(Trouble::Failed(failure)) => Err(failure),
+        NoResult::Here(Trouble::Unknown(reason)) => Err(Failure::Limit(reason)),
+        NoResult::Elsewhere(_) => Ok(Exit::Complete),
+    }
+}
+
+/// *Collective.* All ranks end as the worst of them does, so that the launcher reports one code.
+fn agree_on_end<F: Fabric>(fabric: &F, ended: Result<Exit, Failure>) -> Result<Exit, Failure> {
+    let code = ended.as_ref().map_or_else(|failure| failure.exit().code(), |exit| exit.code());
+    let mut worst = [code as u64];
+    // Lost ranks end this process by other means.
+    let _ = fabric.all_reduce(tremula_fabric::Reduction::Max, &mut worst);
+    let as_exit = |code: u64| {
+        [Exit::Complete, Exit::Violated, Exit::Input, Exit::Limit].into_iter().find(|exit| exit.code() as u64 == code)
+    };
+    ended.map(|exit| as_exit(worst[0]).unwrap_or(exit))
+}
+
+const FIGURES: usize = 12;
+
+fn figures_to_words(figures: &RankFigures) -> [u64; FIGURES] {
+    let RankFigures { counters, expansions, reads, makes, found_copies, tasks_stolen, batches, words } = *figures;
+    let table = [counters.created, counters.nodes, counters.capacity, counters.collections, counters.bytes];
+    let [created, nodes, capacity, collections, bytes] = table;
+    [created, nodes, capacity, collections, bytes, expansions, reads, makes, found_copies, tasks_stolen, batches, words]
+}
+
+fn figures_from_words(words: &[u64]) -> RankFigures {
+    let [
+        created,
+        nodes,
+        capacity,
+        collections,
+        bytes,
+        expansions,
+        reads,
+        makes,
+        found_copies,
+        tasks_stolen,
+        batches,
+        words,
+    ] = <[u64; FIGURES]>::try_from(words).expect("as many as were sent");
+    let mut figures =
+        RankFigures { expansions, reads, makes, found_copies, tasks_stolen, batches, words, ..RankFigures::default() };
+    let counters = &mut figures.counters;
+    (counters.created, counters.nodes, counters.capacity) = (created, nodes, capacity);
+    (counters.collections, counters.bytes) = (collections, bytes);
+    figures
+}
+
+/// What went on at each rank, and what its steps cost in messages.
+fn table_of_ranks(figures: &[RankFigures]) -> String {
+    let mut text = format!(
+        "{:<5}{:>9}{:>9}{:>10}{:>6}{:>9}{:>8}{:>8}{:>8}{:>8}\n",
+        "Rank", "created", "capacity", "memory", "gcs", "steps", "reads", "makes", "stolen", "batches"
+    );
+    for (rank, it) in figures.iter().enumerate() {
+        let [created, capacity, gcs, steps] =
+            [it.counters.created, it.counters.capacity, it.counters.collections, it.expansions].map(short);
+        let [reads, makes, stolen, batches] = [it.reads, it.makes, it.tasks_stolen, it.batches].map(short);
+        let memory = numbers::bytes(it.counters.bytes);
+        text += &format!(
+            "{rank:<5}{created:>9}{capacity:>9}{memory:>10}{gcs:>6}{steps:>9}{reads:>8}{makes:>8}{stolen:>8}{batches:>8}\n"
+        );
+    }
+    let sum = |of: fn(&RankFigures) -> u64| figures.iter().map(of).sum::<u64>() as f64;
+    let steps = sum(|it| it.expansions).max(1.0);
+    let remote = sum(|it| it.reads + it.makes + it.tasks_stolen) / steps;
+    text + &format!("Per step: {remote:.4} remote operations, {:.4} messages\n", sum(|it| it.batches) / steps)
+}
