@@ -97,13 +97,15 @@ fn collections_leave_everything_that_is_needed() {
     }
 }
 
+/// What two ranks' memory cannot hold in one process, the memory of four holds: none of them has all of it.
 #[test]
 fn memory_of_four_ranks_holds_what_one_cannot() {
-    let model = model("beem/anderson.1.bdd.gz");
-    let par = strategy("par");
-    let bytes = 5 << 20;
-    let (alone_in_little, _) = together(&model, par, 1, bytes, Options::default());
-    assert_eq!(alone_in_little, Err(Error::TableFull));
+    let model = model("beem/collision.1.bdd");
+    let (par, bytes) = (strategy("par"), 150 << 10);
+    for bytes in [bytes, 2 * bytes] {
+        let (too_little, _) = together(&model, par, 1, bytes, Options::default());
+        assert_eq!(too_little, Err(Error::TableFull));
+    }
     let (found, figures) = together(&model, par, 4, bytes, Options::default());
     assert_eq!(found, Ok(alone(&model, par)));
     assert!(figures.iter().all(|figures| figures.counters.bytes <= bytes as u64));

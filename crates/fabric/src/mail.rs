@@ -1,9 +1,10 @@
 //! Streams of words between ranks: how ranks send each other messages through segments.
 //!
 //! Every rank has a ring of words for each sender, in its own part of a segment. A sender writes words into the ring, many
-//! at a time; the receiver takes them out, leaves zeros, and tells the sender now and then how far it is. No word of a
-//! stream is zero, since one bit of each is always set, so a word is there as soon as it is not zero: neither an order of
-//! writes nor a flush is needed, and one write carries a whole batch. What finds no room waits at the sender.
+//! at a time; the receiver reads them and tells the sender now and then how far it is. One bit of each word says in which
+//! round through the ring it was written, an odd or an even one, so the receiver knows a word that has come from the one
+//! before it in the same place: neither an order of writes nor a flush is needed, and one write carries a whole batch. What
+//! finds no room waits at the sender. (Zeros left by the receiver would not do instead: a network may write a word twice.)
 //!
 //! Streams know no messages: the receiver is shown all words that have come and says how many it has understood.
 //!
@@ -28,8 +29,8 @@ use crate::sync::Ordering;
 use crate::{Fabric, FabricError, Pending, Place, Segment};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Set in every word on its way, so that it is not zero; words to be sent have it clear.
-const PRESENT: u64 = 1 << 63;
+/// Tells odd rounds through a ring from even ones; words to be sent have it clear.
+const ROUND: u64 = 1 << 63;
 
 /// Most words in one write.
 const PIECE: usize = 1000;
@@ -49,6 +50,8 @@ pub trait Post: Send + Sync {
     fn receive(&self, understand: &mut dyn FnMut(usize, &[u64]) -> usize) -> bool;
     /// See [`Mail::help`].
     fn help(&self);
+    /// See [`Mail::is_sent`].
+    fn is_sent(&self) -> bool;
     /// See [`Mail::check`].
     fn check(&self);
 }
@@ -71,6 +74,9 @@ where
     }
     fn help(&self) {
         Mail::help(self);
+    }
+    fn is_sent(&self) -> bool {
+        Mail::is_sent(self)
     }
     fn check(&self) {
         Mail::check(self);
@@ -132,9 +138,9 @@ impl<S: Segment> Mail<S> {
     /// Send words, whose highest bits are clear. They arrive in order, sooner or later, as long as this rank calls
     /// [`Mail::send`], [`Mail::receive`] or [`Mail::help`].
     pub fn send(&self, to: usize, words: &[u64]) {
-        debug_assert!(words.iter().all(|word| word & PRESENT == 0), "a word with its highest bit");
+        debug_assert!(words.iter().all(|word| word & ROUND == 0), "a word with its highest bit");
         let mut outgoing = lock(&self.outgoing[to]);
-        outgoing.waiting.extend(words.iter().map(|word| word | PRESENT));
+        outgoing.waiting.extend(words);
         self.push(to, &mut outgoing);
     }
 
@@ -167,6 +173,15 @@ impl<S: Segment> Mail<S> {
         }
     }
 
+    /// Has everything left this rank? It can stop to [`Mail::help`] then.
+    pub fn is_sent(&self) -> bool {
+        let is_sent = |outgoing: &Mutex<Outgoing<S>>| {
+            let outgoing = lock(outgoing);
+            outgoing.waiting.is_empty() && outgoing.flying.is_empty()
+        };
+        self.outgoing.iter().all(is_sent)
+    }
+
     /// End this rank if another is lost, where only a call of the fabric finds out.
     pub fn check(&self) {
         // An error comes to a rank that is unwinding already.
@@ -178,7 +193,7 @@ impl<S: Segment> Mail<S> {
         outgoing.flying.retain_mut(|pending| !pending.test());
         let mut done = 0;
         while done < outgoing.waiting.len() {
-            // Acquire: the zeros that the receiver left behind come before this.
+            // Acquire: the receiver has read those words before.
             let acknowledged = self.segment.local()[self.acknowledgement(to)].load(Ordering::Acquire);
             let room = self.ring - (outgoing.sent - acknowledged) as usize;
             let at = outgoing.sent as usize % self.ring;
@@ -187,11 +202,13 @@ impl<S: Segment> Mail<S> {
                 break;
             }
             let place = Place { rank: to, offset: self.rank() * self.ring + at };
-            let piece = &outgoing.waiting[done..done + length];
+            let mark = self.mark(outgoing.sent);
+            let piece = &mut outgoing.waiting[done..done + length];
+            piece.iter_mut().for_each(|word| *word |= mark);
             if let Some(memory) = self.segment.mapped(to) {
                 // Release: what the words speak of comes before them.
                 let cells = memory[place.offset..].iter();
-                cells.zip(piece).for_each(|(cell, &word)| cell.store(word, Ordering::Release));
+                cells.zip(piece).for_each(|(cell, word)| cell.store(*word, Ordering::Release));
             } else if let Ok(mut pending) = self.segment.start_put(place, piece.to_vec())
                 && !pending.test()
             {
@@ -208,15 +225,12 @@ impl<S: Segment> Mail<S> {
         let ring = &self.segment.local()[from * self.ring..][..self.ring];
         let before = incoming.taken;
         loop {
-            let cell = &ring[incoming.taken as usize % self.ring];
             // Acquire: pairs with the Release of the sender.
-            let word = cell.load(Ordering::Acquire);
-            if word == 0 {
+            let word = ring[incoming.taken as usize % self.ring].load(Ordering::Acquire);
+            if word & ROUND != self.mark(incoming.taken) {
                 break;
             }
-            // Relaxed: the acknowledgement publishes it.
-            cell.store(0, Ordering::Relaxed);
-            incoming.words.push(word & !PRESENT);
+            incoming.words.push(word & !ROUND);
             incoming.taken += 1;
         }
         if (incoming.taken - incoming.acknowledged) * RINGS_PER_ACKNOWLEDGEMENT >= self.ring as u64 {
@@ -226,6 +240,11 @@ impl<S: Segment> Mail<S> {
             let _ = self.segment.put_word(place, incoming.taken);
         }
         incoming.taken != before
+    }
+
+    /// The mark of the word that has so many before it. Rings begin with zeros, so the first round sets it.
+    fn mark(&self, before: u64) -> u64 {
+        if (before / self.ring as u64).is_multiple_of(2) { ROUND } else { 0 }
     }
 
     /// Where in a sender's part `receiver` says how far it is.

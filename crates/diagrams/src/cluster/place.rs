@@ -122,6 +122,11 @@ impl<'p, 'r> Place<'p, 'r> {
             self.rest(idle);
         }
         self.report_expansions();
+        while !self.rank.post.is_sent() {
+            self.rank.post.help();
+            self.rank.post.check();
+            std::thread::yield_now();
+        }
     }
 
     /// Nothing to do, for the `idle`th time in a row.

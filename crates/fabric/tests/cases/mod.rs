@@ -670,7 +670,7 @@ pub fn mail_arrives_whole_and_in_order(fabric: &impl Fabric) {
     let outgoing: Vec<Vec<u64>> = (0..fabric.ranks()).map(|to| stream(fabric.rank(), to)).collect();
     let mut incoming = vec![Vec::new(); fabric.ranks()];
     let mut sent = 0;
-    while sent < WORDS || incoming.iter().any(|words: &Vec<u64>| words.len() < WORDS) {
+    while sent < WORDS || !mail.is_sent() || incoming.iter().any(|words: &Vec<u64>| words.len() < WORDS) {
         let batch = (1 + sent * 7 % (2 * RING)).min(WORDS - sent);
         for (to, words) in outgoing.iter().enumerate() {
             mail.send(to, &words[sent..sent + batch]);
