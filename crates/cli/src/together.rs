@@ -208,13 +208,28 @@ fn agree_on_end<F: Fabric>(fabric: &F, ended: Result<Exit, Failure>) -> Result<E
     ended.map(|exit| as_exit(worst[0]).unwrap_or(exit))
 }
 
-const FIGURES: usize = 12;
+const FIGURES: usize = 13;
 
 fn figures_to_words(figures: &RankFigures) -> [u64; FIGURES] {
-    let RankFigures { counters, expansions, reads, makes, found_copies, tasks_stolen, batches, words } = *figures;
+    let RankFigures { counters, expansions, reads, makes, found_copies, tasks_stolen, calls, batches, words } =
+        *figures;
     let table = [counters.created, counters.nodes, counters.capacity, counters.collections, counters.bytes];
     let [created, nodes, capacity, collections, bytes] = table;
-    [created, nodes, capacity, collections, bytes, expansions, reads, makes, found_copies, tasks_stolen, batches, words]
+    [
+        created,
+        nodes,
+        capacity,
+        collections,
+        bytes,
+        expansions,
+        reads,
+        makes,
+        found_copies,
+        tasks_stolen,
+        calls,
+        batches,
+        words,
+    ]
 }
 
 fn figures_from_words(words: &[u64]) -> RankFigures {
@@ -229,11 +244,21 @@ fn figures_from_words(words: &[u64]) -> RankFigures {
         makes,
         found_copies,
         tasks_stolen,
+        calls,
         batches,
         words,
     ] = <[u64; FIGURES]>::try_from(words).expect("as many as were sent");
-    let mut figures =
-        RankFigures { expansions, reads, makes, found_copies, tasks_stolen, batches, words, ..RankFigures::default() };
+    let mut figures = RankFigures {
+        expansions,
+        reads,
+        makes,
+        found_copies,
+        tasks_stolen,
+        calls,
+        batches,
+        words,
+        ..RankFigures::default()
+    };
     let counters = &mut figures.counters;
     (counters.created, counters.nodes, counters.capacity) = (created, nodes, capacity);
     (counters.collections, counters.bytes) = (collections, bytes);
@@ -243,20 +268,20 @@ fn figures_from_words(words: &[u64]) -> RankFigures {
 /// What went on at each rank, and what its steps cost in messages.
 fn table_of_ranks(figures: &[RankFigures]) -> String {
     let mut text = format!(
-        "{:<5}{:>9}{:>9}{:>10}{:>6}{:>9}{:>8}{:>8}{:>8}{:>8}\n",
-        "Rank", "created", "capacity", "memory", "gcs", "steps", "reads", "makes", "stolen", "batches"
+        "{:<5}{:>8}{:>9}{:>10}{:>6}{:>8}{:>7}{:>7}{:>7}{:>7}\n",
+        "Rank", "created", "capacity", "memory", "gcs", "steps", "calls", "reads", "makes", "sent"
     );
     for (rank, it) in figures.iter().enumerate() {
         let [created, capacity, gcs, steps] =
             [it.counters.created, it.counters.capacity, it.counters.collections, it.expansions].map(short);
-        let [reads, makes, stolen, batches] = [it.reads, it.makes, it.tasks_stolen, it.batches].map(short);
+        let [calls, reads, makes, sent] = [it.calls + it.tasks_stolen, it.reads, it.makes, it.batches].map(short);
         let memory = numbers::bytes(it.counters.bytes);
         text += &format!(
-            "{rank:<5}{created:>9}{capacity:>9}{memory:>10}{gcs:>6}{steps:>9}{reads:>8}{makes:>8}{stolen:>8}{batches:>8}\n"
+            "{rank:<5}{created:>8}{capacity:>9}{memory:>10}{gcs:>6}{steps:>8}{calls:>7}{reads:>7}{makes:>7}{sent:>7}\n"
         );
     }
     let sum = |of: fn(&RankFigures) -> u64| figures.iter().map(of).sum::<u64>() as f64;
     let steps = sum(|it| it.expansions).max(1.0);
-    let remote = sum(|it| it.reads + it.makes + it.tasks_stolen) / steps;
+    let remote = sum(|it| it.calls + it.reads + it.makes + it.tasks_stolen) / steps;
     text + &format!("Per step: {remote:.4} remote operations, {:.4} messages\n", sum(|it| it.batches) / steps)
 }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use tremula_diagrams::Options;
 
 /// The knobs, as the error message lists them.
-const KEYS: &str = "always-shared, worker-threshold, lanes, lanes-always, lane-threshold, cache-per-node, initial-nodes, eager-nodes, eager-cache, live-share, node-patience, cache-patience full-share or fibers";
+const KEYS: &str = "always-shared, worker-threshold, lanes, lanes-always, lane-threshold, cache-per-node, initial-nodes, eager-nodes, eager-cache, live-share, node-patience, cache-patience full-share, fibers or level-block";
 
 /// One knob and where to turn it.
 #[derive(Copy, Clone, PartialEq, Debug)]
@@ -37,6 +37,8 @@ pub enum Tune {
     FullShare(f64),
     /// Fibers of each worker where other ranks are waited for.
     Fibers(usize),
+    /// Levels of a block that belongs to one rank; zero to spread nodes by hash.
+    LevelBlock(u32),
 }
 
 impl Tune {
@@ -58,6 +60,7 @@ impl Tune {
             Tune::CachePatience(value) => sizing.cache_patience = value,
             Tune::FullShare(value) => sizing.full_share = value,
             Tune::Fibers(value) => options.fibers = value,
+            Tune::LevelBlock(value) => options.level_block = value,
         }
     }
 }
@@ -81,6 +84,7 @@ impl FromStr for Tune {
             "node-patience" => within(value, 1, usize::MAX).map(Tune::NodePatience),
             "cache-patience" => within(value, 1, usize::MAX).map(Tune::CachePatience),
             "fibers" => within(value, 1, 4096).map(Tune::Fibers),
+            "level-block" => within(value, 0, 1 << 22).map(Tune::LevelBlock),
             "full-share" => within(value, 0.01, 1.0).map(Tune::FullShare),
             _ => Err(format!("no knob `{key}`: expected {KEYS}")),
         }

@@ -28,6 +28,17 @@ pub trait Operation: Copy {
     /// Fetch the nodes that [`Operation::expand`] reads first.
     fn prefetch<E: Exec>(self, exec: &E);
 
+    /// The level of the first variable that it looks at: where the nodes of its result begin. None for what has no nodes of
+    /// its own.
+    fn top_level<E: Exec>(self, _: &E, _: &Env) -> Option<u32> {
+        None
+    }
+
+    /// The functions it looks at, if it has a top level; terminals stand for none.
+    fn operands(self) -> [Ref; 2] {
+        [Ref::FALSE; 2]
+    }
+
     /// Solve by smaller sub-problems. Operands are protected by the caller; results in hand across a call must be kept.
     fn expand<E: Exec>(self, exec: &mut E, env: &Env) -> Outcome;
 }

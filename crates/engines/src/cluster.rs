@@ -24,7 +24,8 @@ impl Plan {
     /// Take a system apart.
     pub fn new(model: &TransitionSystem, system: SymbolicSystem) -> Result<Plan, Error> {
         let (nodes, initial) = initial_states(model);
-        let blueprint = Blueprint::take(&system.manager, &system.relations)?;
+        let levels = system.state_levels.last().map_or(0, |last| last + 1);
+        let blueprint = Blueprint::take(&system.manager, &system.relations, levels)?;
         Ok(Plan { blueprint, state_levels: system.state_levels, nodes, initial })
     }
 }

@@ -11,6 +11,9 @@ use crate::shared::EntryCell;
 use bytemuck::Zeroable;
 use std::ops::Range;
 
+/// In place of a low child, which is never complemented: only the level is known.
+const ONLY_LEVEL: u32 = Ref::TRUE.bits();
+
 /// Memory for copies.
 pub struct CopyStore {
     by_reference: Region<Slot>,
@@ -61,7 +64,21 @@ impl Copies<'_> {
         let entry = self.by_reference.items()[self.place_of(f)].get();
         let Key { first, second: level, third: low } = entry.key();
         let node = || Node { level, low: Ref::from_bits(low), high: entry.result(), spare: 0 };
-        (first == f.index()).then(node)
+        (first == f.index() && low != ONLY_LEVEL).then(node)
+    }
+
+    /// The level of `f`, if there is a copy of its node, or of the level alone.
+    #[inline]
+    pub fn level(&self, f: Ref) -> Option<u32> {
+        let key = self.by_reference.items()[self.place_of(f)].get().key();
+        (key.first == f.index()).then_some(key.second)
+    }
+
+    /// Remember the level of `f` alone.
+    #[inline]
+    pub fn put_level(&self, f: Ref, level: u32) {
+        let key = Key { first: f.index(), second: level, third: ONLY_LEVEL };
+        self.by_reference.items()[self.place_of(f)].set(Entry::new(key, Ref::FALSE));
     }
 
     /// The function of a node, if there is a copy; `hash` is the node's.
@@ -136,6 +153,8 @@ mod tests {
         assert!(all > 70, "only {all} of 99");
         (0..3).for_each(|share| copies.retain(share, 3, |g| g.index() >> 20 != 7));
         assert_eq!(found(7), (None, None));
+        copies.put_level(f(7), 3);
+        assert_eq!((copies.level(f(7)), copies.node(f(7))), (Some(3), None));
         let left = (1..100).filter(|&n| found(n) == (Some(node(n)), Some(f(n)))).count();
         assert!(left >= all - 1);
     }

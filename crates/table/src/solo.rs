@@ -38,6 +38,8 @@ pub struct Options {
     pub lanes_always: bool,
     /// Fibers of each worker where other processes are waited for.
     pub fibers: usize,
+    /// Levels whose nodes belong to the same process, before those of the next one; zero to go by hash instead.
+    pub level_block: u32,
     /// Which part of a table that several processes hold together this one is.
     pub division: Division,
 }
@@ -54,6 +56,7 @@ impl Default for Options {
             always_shared: false,
             lanes_always: false,
             fibers: 64,
+            level_block: 16,
             division: Division::WHOLE,
         }
     }

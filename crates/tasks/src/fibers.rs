@@ -2,8 +2,12 @@
 //!
 //! As lanes do, fibers spawn tasks that idle ones among them take from the old end. Beyond that a fiber can wait until it is
 //! woken ([`Fiber::wait`]), tasks come from elsewhere ([`Board::offer`]) and go elsewhere ([`Board::take_oldest`],
-//! [`Board::deliver`]). The thread itself leads: it resumes fibers one [`Driver::step`] at a time and looks after the
-//! outside world in between. No atomics, no locks: everything happens in one thread.
+//! [`Fiber::spawn_away`], [`Board::deliver`]). The thread itself leads: it resumes fibers one [`Driver::step`] at a time and
+//! looks after the outside world in between. No atomics, no locks: everything happens in one thread.
+//!
+//! Tasks from elsewhere have a class. Of each class only so many are under way at a time, those of the highest class are
+//! begun first, and there are stacks for all of them. So if tasks wait only for tasks of higher classes, here or elsewhere,
+//! none waits for ever.
 //!
 //! ```
 //! use tremula_tasks::{Fiber, Fibers, Synced};
@@ -12,9 +16,9 @@
 //!     fiber.wait();
 //!     2 * n
 //! }
-//! let results = Fibers::new(2, 64 << 10).unwrap().run(&double, |driver| {
+//! let results = Fibers::new(2, 1, 64 << 10).run(&double, |driver| {
 //!     let board = driver.board();
-//!     [1, 2, 3].map(|n| board.offer(n, u64::from(n)));
+//!     [1, 2, 3].map(|n| board.offer(n, u64::from(n), 0));
 //!     let mut results = Vec::new();
 //!     while results.len() < 3 {
 //!         if !driver.step() {
@@ -32,10 +36,13 @@ use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::io;
 
 /// Stacks for a number of fibers, reused from run to run.
 pub struct Fibers {
+    /// Tasks of each class that may be under way, and as many of this thread's own.
+    each: usize,
+    classes: usize,
+    stack_bytes: usize,
     stacks: Vec<DefaultStack>,
 }
 
@@ -52,7 +59,16 @@ pub struct Board<T, R> {
     /// Fibers that can go on.
     ready: RefCell<VecDeque<usize>>,
     idle: RefCell<Vec<usize>>,
-    offered: RefCell<VecDeque<Assignment<T>>>,
+    /// Fibers that have a stack.
+    begun: Cell<usize>,
+    /// Tasks of a class that may be under way.
+    each: usize,
+    /// By class.
+    offered: RefCell<Vec<VecDeque<Assignment<T>>>>,
+    /// How many there are.
+    waiting: Cell<usize>,
+    /// By class: tasks under way.
+    active: Vec<Cell<usize>>,
     finished: RefCell<Vec<(u64, R)>>,
     /// Spawned tasks that nobody has taken.
     spare: Cell<usize>,
@@ -73,8 +89,10 @@ pub struct Ticket {
 
 struct FiberState<T, R> {
     tasks: RefCell<Vec<Spawned<T, R>>>,
-    /// How many of the oldest tasks others have taken.
-    taken: Cell<usize>,
+    /// Tasks that nobody has taken.
+    spare: Cell<usize>,
+    /// All tasks before this one were taken.
+    first_spare: Cell<usize>,
     status: Cell<Status>,
     assignment: RefCell<Option<Assignment<T>>>,
 }
@@ -83,6 +101,7 @@ struct Spawned<T, R> {
     task: T,
     /// Smaller for those spawned earlier, by whichever fiber.
     stamp: u64,
+    taken: bool,
     result: Option<R>,
 }
 
@@ -94,8 +113,8 @@ struct Assignment<T> {
 enum Origin {
     /// A fiber of this thread.
     Here(Ticket),
-    /// Elsewhere, with the tag that was given.
-    Elsewhere(u64),
+    /// Elsewhere, with the tag and the class that were given.
+    Elsewhere(u64, usize),
 }
 
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -112,32 +131,28 @@ enum Status {
 type Routine = Coroutine<(), (), (), DefaultStack>;
 
 impl Fibers {
-    /// `count` fibers, each with a stack of `stack_bytes` (touched only as deep as recursion goes).
-    pub fn new(count: usize, stack_bytes: usize) -> io::Result<Fibers> {
-        let stacks = (0..count.max(1)).map(|_| DefaultStack::new(stack_bytes)).collect::<io::Result<_>>()?;
-        Ok(Fibers { stacks })
+    /// Fibers for `each` tasks of each of `classes` classes, and as many of this thread's own. Each has a stack of
+    /// `stack_bytes`, when it is first needed (touched only as deep as recursion goes).
+    pub fn new(each: usize, classes: usize, stack_bytes: usize) -> Fibers {
+        Fibers { each: each.max(1), classes: classes.max(1), stack_bytes, stacks: Vec::new() }
+    }
+
+    /// How many fibers there may be.
+    pub fn most(&self) -> usize {
+        self.each * (self.classes + 1)
     }
 
     /// Let `lead` drive fibers that run tasks by `work`.
     ///
-    /// `work` must sync every task it spawns. When `lead` returns, no task may be under way. If either panics, the stacks
-    /// are gone, and the fibers cannot be used any more.
+    /// `work` must sync every task it spawns. When `lead` returns, no task may be under way.
     pub fn run<T: Copy, R, O>(
         &mut self,
         work: &dyn Fn(&Fiber<'_, T, R>, T) -> R,
         lead: impl FnOnce(&mut Driver<'_, T, R>) -> O,
     ) -> O {
-        assert!(!self.stacks.is_empty(), "fibers were used after a panic");
-        let board = Board::new(self.stacks.len());
-        let routine = |(number, stack)| {
-            let board = &board;
-            let body = move |yielder: &Yielder<(), ()>, ()| Fiber { number, yielder, board }.serve(work);
-            // SAFETY: `body` borrows `board` and `work`. All routines are finished or dropped before this function
-            // returns or unwinds: they live in `driver`, declared after `board`, which never leaves this function.
-            unsafe { Coroutine::with_stack_unchecked(stack, body) }
-        };
-        let routines: Vec<Routine> = self.stacks.drain(..).enumerate().map(routine).collect();
-        let mut driver = Driver { board: &board, routines };
+        let board = Board::new(self.most(), self.each, self.classes);
+        let stacks = std::mem::take(&mut self.stacks);
+        let mut driver = Driver { board: &board, work, routines: Vec::new(), stacks, stack_bytes: self.stack_bytes };
         let outcome = lead(&mut driver);
         self.stacks = driver.end();
         outcome
@@ -147,7 +162,11 @@ impl Fibers {
 /// Resumes fibers.
 pub struct Driver<'a, T, R> {
     board: &'a Board<T, R>,
+    work: &'a dyn Fn(&Fiber<'_, T, R>, T) -> R,
     routines: Vec<Routine>,
+    /// Stacks that no fiber has.
+    stacks: Vec<DefaultStack>,
+    stack_bytes: usize,
 }
 
 impl<'a, T: Copy, R> Driver<'a, T, R> {
@@ -157,10 +176,26 @@ impl<'a, T: Copy, R> Driver<'a, T, R> {
     }
 
     /// Resume a fiber that can go on, or else let an idle one begin a task. False if there is neither.
+    ///
+    /// # Panics
+    /// If there is no address space for the stack of another fiber.
     pub fn step(&mut self) -> bool {
         let Some(number) = self.board.next_ready() else { return false };
+        if number == self.routines.len() {
+            self.add_fiber(number);
+        }
         self.routines[number].resume(());
         true
+    }
+
+    fn add_fiber(&mut self, number: usize) {
+        let new = || DefaultStack::new(self.stack_bytes).expect("no address space for another stack");
+        let stack = self.stacks.pop().unwrap_or_else(new);
+        let (board, work) = (self.board, self.work);
+        let body = move |yielder: &Yielder<(), ()>, ()| Fiber { number, yielder, board }.serve(work);
+        // SAFETY: `body` borrows `board` and `work`, which outlive the driver, by `Fibers::run`: it is a local variable there,
+        // declared after `board`. All routines are finished or dropped when the driver is: they never leave it.
+        self.routines.push(unsafe { Coroutine::with_stack_unchecked(stack, body) });
     }
 
     /// Let all fibers end; their stacks.
@@ -173,23 +208,28 @@ impl<'a, T: Copy, R> Driver<'a, T, R> {
             }
             routine.into_stack()
         };
-        self.routines.into_iter().map(end).collect()
+        self.routines.into_iter().map(end).chain(self.stacks).collect()
     }
 }
 
 impl<T: Copy, R> Board<T, R> {
-    fn new(fibers: usize) -> Board<T, R> {
+    fn new(fibers: usize, each: usize, classes: usize) -> Board<T, R> {
         let fiber = |_| FiberState {
             tasks: RefCell::new(Vec::new()),
-            taken: Cell::new(0),
+            spare: Cell::new(0),
+            first_spare: Cell::new(0),
             status: Cell::new(Status::Idle),
             assignment: RefCell::new(None),
         };
         Board {
             fibers: (0..fibers).map(fiber).collect(),
             ready: RefCell::default(),
-            idle: RefCell::new((0..fibers).rev().collect()),
-            offered: RefCell::default(),
+            idle: RefCell::default(),
+            begun: Cell::new(0),
+            each,
+            offered: RefCell::new((0..classes).map(|_| VecDeque::new()).collect()),
+            waiting: Cell::new(0),
+            active: (0..classes).map(|_| Cell::new(0)).collect(),
             finished: RefCell::default(),
             spare: Cell::new(0),
             spawned: Cell::new(0),
@@ -198,9 +238,10 @@ impl<T: Copy, R> Board<T, R> {
         }
     }
 
-    /// Run a task from elsewhere; its result will be among the finished ones, with this tag.
-    pub fn offer(&self, task: T, tag: u64) {
-        self.offered.borrow_mut().push_back(Assignment { task, origin: Origin::Elsewhere(tag) });
+    /// Run a task from elsewhere, of some class; its result will be among the finished ones, with this tag.
+    pub fn offer(&self, task: T, tag: u64, class: usize) {
+        self.offered.borrow_mut()[class].push_back(Assignment { task, origin: Origin::Elsewhere(tag, class) });
+        self.waiting.set(self.waiting.get() + 1);
     }
 
     /// Take the results of tasks from elsewhere.
@@ -213,7 +254,12 @@ impl<T: Copy, R> Board<T, R> {
 
     /// Could a fiber begin a task if there were one?
     pub fn wants_work(&self) -> bool {
-        self.spare.get() == 0 && self.offered.borrow().is_empty() && !self.idle.borrow().is_empty()
+        self.spare.get() == 0 && self.waiting.get() == 0 && self.busy() < self.each
+    }
+
+    /// Fibers that have a task.
+    fn busy(&self) -> usize {
+        self.begun.get() - self.idle.borrow().len()
     }
 
     /// Take the task that was spawned first of all that nobody has taken: likely the largest. Its result must be delivered.
@@ -222,7 +268,8 @@ impl<T: Copy, R> Board<T, R> {
             return None;
         }
         let oldest_of = |(fiber, state): (usize, &FiberState<T, R>)| {
-            state.tasks.borrow().get(state.taken.get()).map(|spawned| (spawned.stamp, fiber))
+            let spare = state.spare.get() > 0;
+            spare.then(|| (state.tasks.borrow()[state.oldest_spare()].stamp, fiber))
         };
         let (_, fiber) = self.fibers.iter().enumerate().filter_map(oldest_of).min()?;
         Some(self.take_from(fiber))
@@ -231,10 +278,13 @@ impl<T: Copy, R> Board<T, R> {
     /// Take the oldest task of a fiber that has one.
     fn take_from(&self, fiber: usize) -> (T, Ticket) {
         let state = &self.fibers[fiber];
-        let position = state.taken.get();
-        state.taken.set(position + 1);
+        let position = state.oldest_spare();
+        state.first_spare.set(position + 1);
+        state.spare.set(state.spare.get() - 1);
         self.spare.set(self.spare.get() - 1);
-        (state.tasks.borrow()[position].task, Ticket { fiber, position })
+        let spawned = &mut state.tasks.borrow_mut()[position];
+        spawned.taken = true;
+        (spawned.task, Ticket { fiber, position })
     }
 
     /// The result of a task that was taken.
@@ -275,25 +325,34 @@ impl<T: Copy, R> Board<T, R> {
 
     /// Give an idle fiber a task: one that came from elsewhere, or else one of another fiber.
     fn begin_task(&self) -> Option<usize> {
-        let fiber = *self.idle.borrow().last()?;
-        let offered = self.offered.borrow_mut().pop_front();
-        let assignment = offered.or_else(|| self.take_spare())?;
-        self.idle.borrow_mut().pop();
+        let assignment = self.take_offered().or_else(|| self.take_spare())?;
+        let idle = self.idle.borrow_mut().pop();
+        let fiber = idle.unwrap_or_else(|| self.begun.replace(self.begun.get() + 1));
         *self.fibers[fiber].assignment.borrow_mut() = Some(assignment);
         self.fibers[fiber].status.set(Status::Ready);
         Some(fiber)
     }
 
-    /// The oldest task of the next fiber that has one to spare.
-    fn take_spare(&self) -> Option<Assignment<T>> {
-        if self.spare.get() == 0 {
+    /// The next task from elsewhere: of the highest class of which not too many are under way.
+    fn take_offered(&self) -> Option<Assignment<T>> {
+        if self.waiting.get() == 0 {
             return None;
         }
-        let (count, start) = (self.fibers.len(), self.next_victim.get());
-        let has_spare = |&fiber: &usize| {
-            let state = &self.fibers[fiber];
-            state.tasks.borrow().len() > state.taken.get()
-        };
+        let mut offered = self.offered.borrow_mut();
+        let may_begin = |class: &usize| !offered[*class].is_empty() && self.active[*class].get() < self.each;
+        let class = (0..offered.len()).rev().find(may_begin)?;
+        self.active[class].set(self.active[class].get() + 1);
+        self.waiting.set(self.waiting.get() - 1);
+        offered[class].pop_front()
+    }
+
+    /// The oldest task of the next fiber that has one to spare, unless many are under way: who spawned it can do it too.
+    fn take_spare(&self) -> Option<Assignment<T>> {
+        if self.spare.get() == 0 || self.busy() >= self.each {
+            return None;
+        }
+        let (count, start) = (self.begun.get(), self.next_victim.get());
+        let has_spare = |&fiber: &usize| self.fibers[fiber].spare.get() > 0;
         let victim = (0..count).map(|distance| (start + distance) % count).find(has_spare)?;
         self.next_victim.set((victim + 1) % count);
         let (task, ticket) = self.take_from(victim);
@@ -303,8 +362,19 @@ impl<T: Copy, R> Board<T, R> {
     fn finish(&self, origin: Origin, result: R) {
         match origin {
             Origin::Here(ticket) => self.deliver(ticket, result),
-            Origin::Elsewhere(tag) => self.finished.borrow_mut().push((tag, result)),
+            Origin::Elsewhere(tag, class) => {
+                self.active[class].set(self.active[class].get() - 1);
+                self.finished.borrow_mut().push((tag, result));
+            }
         }
+    }
+}
+
+impl<T, R> FiberState<T, R> {
+    /// The oldest task that nobody has taken; there must be one.
+    fn oldest_spare(&self) -> usize {
+        let first = self.first_spare.get();
+        first + self.tasks.borrow()[first..].iter().position(|spawned| !spawned.taken).expect("a spare task")
     }
 }
 
@@ -349,10 +419,23 @@ impl<T: Copy, R> Fiber<'_, T, R> {
     /// Offer a task to other fibers. Must be followed by a [`Fiber::sync`].
     #[inline]
     pub fn spawn(&self, task: T) {
+        let state = self.state();
+        state.spare.set(state.spare.get() + 1);
+        self.board.spare.set(self.board.spare.get() + 1);
+        self.push(task, false);
+    }
+
+    /// Note a task that is done elsewhere, to where its result will be delivered. Must be followed by a [`Fiber::sync`].
+    pub fn spawn_away(&self, task: T) -> Ticket {
+        self.push(task, true);
+        Ticket { fiber: self.number, position: self.state().tasks.borrow().len() - 1 }
+    }
+
+    #[inline]
+    fn push(&self, task: T, taken: bool) {
         let stamp = self.board.spawned.get();
         self.board.spawned.set(stamp + 1);
-        self.board.spare.set(self.board.spare.get() + 1);
-        self.state().tasks.borrow_mut().push(Spawned { task, stamp, result: None });
+        self.state().tasks.borrow_mut().push(Spawned { task, stamp, taken, result: None });
     }
 
     /// Take back the task spawned last, or its result; waits for who has begun it.
@@ -362,23 +445,24 @@ impl<T: Copy, R> Fiber<'_, T, R> {
     #[inline]
     pub fn sync(&self) -> Synced<T, R> {
         let state = self.state();
-        let youngest = state.tasks.borrow().len() - 1;
-        if youngest < state.taken.get() {
-            return Synced::Result(self.wait_for_youngest());
-        }
-        self.board.spare.set(self.board.spare.get() - 1);
-        Synced::Task(state.tasks.borrow_mut().pop().expect("a spawned task").task)
-    }
-
-    #[cold]
-    fn wait_for_youngest(&self) -> R {
-        let state = self.state();
-        if state.tasks.borrow().last().is_some_and(|spawned| spawned.result.is_none()) {
+        let (taken, ready) = {
+            let tasks = state.tasks.borrow();
+            let youngest = tasks.last().expect("a spawned task");
+            (youngest.taken, youngest.result.is_some())
+        };
+        if taken && !ready {
             state.status.set(Status::WaitingForTask);
             self.yielder.suspend(());
         }
-        state.taken.set(state.taken.get() - 1);
-        state.tasks.borrow_mut().pop().and_then(|spawned| spawned.result).expect("a result")
+        let mut tasks = state.tasks.borrow_mut();
+        let youngest = tasks.pop().expect("a spawned task");
+        state.first_spare.set(state.first_spare.get().min(tasks.len()));
+        if taken {
+            return Synced::Result(youngest.result.expect("a result"));
+        }
+        state.spare.set(state.spare.get() - 1);
+        self.board.spare.set(self.board.spare.get() - 1);
+        Synced::Task(youngest.task)
     }
 }
 
@@ -421,11 +505,11 @@ mod tests {
     #[test]
     fn every_number_of_fibers_gives_the_same_sum() {
         for count in 1..=9 {
-            let mut fibers = Fibers::new(count, 64 << 10).unwrap();
+            let mut fibers = Fibers::new(count, 1, 64 << 10);
             for high in [1, 2, 3, 100, 1000] {
                 let total = fibers.run(&sum, |driver| {
-                    driver.board().offer((0, high), 0);
-                    drive(driver, |board| (0..count).for_each(|fiber| board.wake(fiber)))
+                    driver.board().offer((0, high), 0, 0);
+                    drive(driver, |board| (0..2 * count).for_each(|fiber| board.wake(fiber)))
                 });
                 assert_eq!(total, (0..high).sum());
             }
@@ -436,15 +520,15 @@ mod tests {
     fn tasks_go_elsewhere_and_their_results_come_back() {
         let mut away = Vec::new();
         let mut seen = 0;
-        let total = Fibers::new(3, 64 << 10).unwrap().run(&sum, |driver| {
-            driver.board().offer((0, 200), 0);
+        let total = Fibers::new(3, 1, 64 << 10).run(&sum, |driver| {
+            driver.board().offer((0, 200), 0, 0);
             drive(driver, |board| {
                 away.extend(board.take_oldest());
                 if let Some(((low, high), ticket)) = away.pop() {
                     board.deliver(ticket, (low..high).sum());
                     board.visit_results(|_| seen += 1);
                 }
-                (0..3).for_each(|fiber| board.wake(fiber));
+                (0..6).for_each(|fiber| board.wake(fiber));
             })
         });
         assert_eq!(total, (0..200).sum());
@@ -454,8 +538,8 @@ mod tests {
     #[test]
     fn the_oldest_task_is_the_largest() {
         let mut largest = Vec::new();
-        Fibers::new(1, 64 << 10).unwrap().run(&sum, |driver| {
-            driver.board().offer((0, 64), 0);
+        Fibers::new(1, 1, 64 << 10).run(&sum, |driver| {
+            driver.board().offer((0, 64), 0, 0);
             drive(driver, |board| {
                 if let Some(((low, high), ticket)) = board.take_oldest() {
                     largest.push(high - low);
@@ -467,6 +551,43 @@ mod tests {
         assert_eq!(largest[0], 32);
     }
 
+    /// Ten tasks of the first class each call one of the second, which calls one of the third. Two of each class may be
+    /// under way.
+    #[test]
+    fn tasks_that_wait_for_higher_classes_end() {
+        let calls = RefCell::new(Vec::new());
+        let work = |fiber: &Fiber<'_, u64, u64>, class: u64| {
+            if class == 2 {
+                return 1;
+            }
+            calls.borrow_mut().push((class + 1, fiber.spawn_away(0)));
+            let Synced::Result(below) = fiber.sync() else { unreachable!("it was sent away") };
+            below + 1
+        };
+        let total: u64 = Fibers::new(2, 3, 64 << 10).run(&work, |driver| {
+            let board = driver.board();
+            (0..10).for_each(|_| board.offer(0, u64::MAX, 0));
+            let (mut results, mut tickets) = (Vec::new(), Vec::new());
+            while results.len() < 10 {
+                driver.step();
+                for (class, ticket) in calls.borrow_mut().drain(..) {
+                    board.offer(class, tickets.len() as u64, class as usize);
+                    tickets.push(ticket);
+                }
+                let mut finished = Vec::new();
+                board.take_finished(|tag, result| finished.push((tag, result)));
+                for (tag, result) in finished {
+                    match tickets.get(tag as usize) {
+                        Some(&ticket) => board.deliver(ticket, result),
+                        None => results.push(result),
+                    }
+                }
+            }
+            results.iter().sum()
+        });
+        assert_eq!(total, 30);
+    }
+
     #[test]
     fn a_panic_reaches_the_caller_and_frees_the_fibers() {
         let caught = std::panic::catch_unwind(|| {
@@ -476,8 +597,8 @@ mod tests {
                 assert!(n < 2, "as the test wants");
                 0
             };
-            Fibers::new(3, 64 << 10).unwrap().run(&work, |driver| {
-                driver.board().offer(0, 0);
+            Fibers::new(3, 1, 64 << 10).run(&work, |driver| {
+                driver.board().offer(0, 0, 0);
                 while driver.step() {}
             })
         });

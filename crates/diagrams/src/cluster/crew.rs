@@ -19,13 +19,11 @@ use tremula_tasks::{Fiber, Fibers};
 pub struct Crew<'c, 'r> {
     rank: &'c Rank<'r>,
     shared: &'c Shared<'r>,
-    /// Fibers of each thread.
-    fibers: usize,
 }
 
 impl<'c, 'r> Crew<'c, 'r> {
-    pub fn new(rank: &'c Rank<'r>, shared: &'c Shared<'r>, fibers: usize) -> Crew<'c, 'r> {
-        Crew { rank, shared, fibers }
+    pub fn new(rank: &'c Rank<'r>, shared: &'c Shared<'r>) -> Crew<'c, 'r> {
+        Crew { rank, shared }
     }
 
     /// On rank 0: run `program` beside the threads, and let all ranks end when it has ended.
@@ -82,7 +80,7 @@ impl<'c, 'r> Crew<'c, 'r> {
 
     /// The life of a thread.
     fn live(self, number: usize, mut fibers: Fibers, window: Option<&Window>) {
-        let place = Place::new(self.rank, number, self.shared.worker(number), self.fibers);
+        let place = Place::new(self.rank, number, self.shared.worker(number), fibers.most());
         let work = |fiber: &Fiber<'_, Work, Outcome>, work: Work| run(fiber, &place, work);
         let lived = catch_unwind(AssertUnwindSafe(|| fibers.run(&work, |driver| place.serve(driver, window))));
         match lived {

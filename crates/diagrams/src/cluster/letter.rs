@@ -5,6 +5,7 @@
 
 use crate::exec::Outcome;
 use crate::task::{Answer, Task};
+use tremula_table::layout::MAX_LEVELS;
 use tremula_table::{Interrupt, Node, Ref};
 use tremula_tasks::{Plain, Word};
 
@@ -50,10 +51,11 @@ pub enum Letter {
     Ask { thief: u8, victim: u8 },
     /// There is none.
     Nothing { thief: u8 },
-    /// Here it is. `operation` numbers what it is part of.
-    Task { thief: u8, task: StolenTask, operation: u32, debt: Debt },
-    /// The result of a task that the receiver gave away.
-    Done { debt: Debt, outcome: Outcome },
+    /// A task for a thread of the receiver; `operation` numbers what it is part of, `class` is for its fiber, and the
+    /// levels are those of its operands, as far as they are known.
+    Task { thief: u8, task: StolenTask, class: u16, operation: u32, debt: Debt, levels: [Option<u32>; 2] },
+    /// The result of a task that the receiver gave away, and its level, if that is known.
+    Done { debt: Debt, outcome: Outcome, level: Option<u32> },
     /// Garbage is to be collected, for this time.
     Collect { number: u32 },
     /// An operation is to end early.
@@ -76,6 +78,11 @@ impl StolenTask {
         StolenTask([(first >> 32) as u32, first as u32, (second >> 32) as u32, second as u32])
     }
 
+    /// The functions that the first two operands are, if they are functions; harmless numbers otherwise.
+    pub fn operands(self) -> [Ref; 2] {
+        [self.0[1], self.0[2]].map(Ref::from_bits)
+    }
+
     pub fn task(self) -> Task {
         let [code, a, b, c] = self.0.map(u64::from);
         Task::from_words([code << 32 | a, b << 32 | c, 0, 0])
@@ -89,6 +96,12 @@ const THREAD_AT: u32 = KIND_BITS;
 const FIBER_AT: u32 = THREAD_AT + THREAD_BITS;
 const REST_AT: u32 = FIBER_AT + FIBER_BITS;
 
+/// Where the class of a task is, above its code.
+const CLASS_AT: u32 = 40;
+
+/// Levels are below [`MAX_LEVELS`], which stands for none.
+const LEVEL_BITS: u32 = MAX_LEVELS.ilog2() + 1;
+
 /// Above the 32 bits of a reference in an [`Answer`]: why there is none.
 const REASON_AT: u32 = 32;
 
@@ -101,20 +114,23 @@ impl Letter {
         let thread = |thread: u8| Address { thread, fiber: 0 };
         match self {
             Letter::Make { from, node } => {
-                words.extend([head(0, *from, u64::from(node.level)), children(node)]);
+                words.extend([head(0, *from, u64::from(node.level)), children(node), u64::from(node.spare)]);
             }
             Letter::Made { to, outcome } => words.push(head(1, *to, outcome_bits(*outcome))),
             Letter::Read { from, f } => words.push(head(2, *from, u64::from(f.index()))),
             Letter::Copy { to, node } => words.extend([head(3, *to, u64::from(node.level)), children(node)]),
             Letter::Ask { thief, victim } => words.push(head(4, thread(*thief), u64::from(*victim))),
             Letter::Nothing { thief } => words.push(head(5, thread(*thief), 0)),
-            Letter::Task { thief, task, operation, debt } => {
+            Letter::Task { thief, task, class, operation, debt, levels } => {
                 let [code, a, b, c] = task.0.map(u64::from);
                 let creditor = head(0, debt.address, u64::from(debt.position));
-                words.extend([head(6, thread(*thief), u64::from(*operation)), code << 32 | a, b, c, creditor]);
+                let first = u64::from(*class) << CLASS_AT | code << 32 | a;
+                let levels = level_bits(levels[0]) | level_bits(levels[1]) << LEVEL_BITS;
+                words.extend([head(6, thread(*thief), u64::from(*operation)), first, b, c, creditor, levels]);
             }
-            Letter::Done { debt, outcome } => {
-                words.extend([head(7, debt.address, outcome_bits(*outcome)), u64::from(debt.position)]);
+            Letter::Done { debt, outcome, level } => {
+                let second = u64::from(debt.position) | level_bits(*level) << 32;
+                words.extend([head(7, debt.address, outcome_bits(*outcome)), second]);
             }
             Letter::Collect { number } => words.push(head(8, thread(0), u64::from(*number))),
             Letter::Cancel { operation, reason } => {
@@ -137,21 +153,29 @@ impl Letter {
         let (address, rest) = (address_of(first), first >> REST_AT);
         let more = |count: usize| words.get(1..=count);
         Some(match first & ((1 << KIND_BITS) - 1) {
-            0 => (Letter::Make { from: address, node: node(rest, more(1)?[0]) }, 2),
+            0 => {
+                let words = more(2)?;
+                let node = Node { spare: words[1] as u32, ..node(rest, words[0]) };
+                (Letter::Make { from: address, node }, 3)
+            }
             1 => (Letter::Made { to: address, outcome: outcome(rest) }, 1),
             2 => (Letter::Read { from: address, f: Ref::new(rest as u32, false) }, 1),
             3 => (Letter::Copy { to: address, node: node(rest, more(1)?[0]) }, 2),
             4 => (Letter::Ask { thief: address.thread, victim: rest as u8 }, 1),
             5 => (Letter::Nothing { thief: address.thread }, 1),
             6 => {
-                let words = more(4)?;
-                let task = StolenTask([(words[0] >> 32) as u32, words[0] as u32, words[1] as u32, words[2] as u32]);
+                let words = more(5)?;
+                let code = (words[0] >> 32) as u32 & ((1 << (CLASS_AT - 32)) - 1);
+                let task = StolenTask([code, words[0] as u32, words[1] as u32, words[2] as u32]);
+                let class = (words[0] >> CLASS_AT) as u16;
+                let levels = [words[4], words[4] >> LEVEL_BITS].map(level_of);
                 let debt = Debt { address: address_of(words[3]), position: (words[3] >> REST_AT) as u32 };
-                (Letter::Task { thief: address.thread, task, operation: rest as u32, debt }, 5)
+                (Letter::Task { thief: address.thread, task, class, operation: rest as u32, debt, levels }, 6)
             }
             7 => {
-                let debt = Debt { address, position: more(1)?[0] as u32 };
-                (Letter::Done { debt, outcome: outcome(rest) }, 2)
+                let second = more(1)?[0];
+                let debt = Debt { address, position: second as u32 };
+                (Letter::Done { debt, outcome: outcome(rest), level: level_of(second >> 32) }, 2)
             }
             8 => (Letter::Collect { number: rest as u32 }, 1),
             9 => (Letter::Cancel { operation: rest as u32, reason: reason(address.thread) }, 1),
@@ -188,6 +212,15 @@ fn node(level: u64, children: u64) -> Node {
     Node { level: level as u32, low, high: Ref::from_bits((children >> 31) as u32), spare: 0 }
 }
 
+fn level_bits(level: Option<u32>) -> u64 {
+    u64::from(level.unwrap_or(MAX_LEVELS).min(MAX_LEVELS))
+}
+
+fn level_of(bits: u64) -> Option<u32> {
+    let level = bits as u32 & ((1 << LEVEL_BITS) - 1);
+    (level < MAX_LEVELS).then_some(level)
+}
+
 fn outcome_bits(outcome: Outcome) -> u64 {
     Answer(outcome).to_word()
 }
@@ -216,15 +249,23 @@ mod tests {
         let debt = Debt { address, position: u32::MAX };
         let task = StolenTask([15, u32::MAX, 7, u32::MAX]);
         let letters = [
-            Letter::Make { from: address, node },
+            Letter::Make { from: address, node: Node { spare: u32::MAX, ..node } },
             Letter::Made { to: address, outcome: Ok(Ref::from_bits(0xEFFF_FFFF)) },
             Letter::Made { to: address, outcome: Err(Interrupt::TableFull) },
             Letter::Read { from: address, f: Ref::new(0x77FF_FFFF, false) },
             Letter::Copy { to: address, node },
             Letter::Ask { thief: 255, victim: 254 },
             Letter::Nothing { thief: 255 },
-            Letter::Task { thief: 255, task, operation: u32::MAX, debt },
-            Letter::Done { debt, outcome: Ok(Ref::TRUE) },
+            Letter::Task {
+                thief: 255,
+                task,
+                class: 513,
+                operation: u32::MAX,
+                debt,
+                levels: [Some((1 << 22) - 1), None],
+            },
+            Letter::Done { debt, outcome: Ok(Ref::TRUE), level: Some(5) },
+            Letter::Done { debt, outcome: Err(Interrupt::Cancelled), level: None },
             Letter::Collect { number: u32::MAX },
             Letter::Cancel { operation: u32::MAX, reason: Interrupt::Cancelled },
             Letter::Marker,

@@ -1,10 +1,11 @@
 //! Operations on a table that several ranks hold together, each a part of it.
 //!
-//! A node belongs to the rank that its hash names. That rank alone stores it, finds it and makes it, for all others, who
-//! send it letters ([`letter`]) and keep copies of nodes that they have seen. Operations run in fibers ([`exec`]): one that
-//! waits for an answer lets others go on, so that many requests travel together. Threads without work get tasks from
-//! others, of their rank or another ([`place`]). Collections are done by all ranks together ([`safepoint`]). Every rank
-//! has its own copy of the relations, and an operation cache of its own.
+//! A node belongs to one rank, which its level or its hash names ([`placement`]). That rank alone stores it, finds it and
+//! makes it. Ranks send each other letters ([`letter`]): by hash, for nodes, of which they keep copies; by level, for steps
+//! of operations, which are done where their nodes are. Operations run in fibers ([`exec`]): one that waits for an answer
+//! lets others go on, so that many requests travel together. Threads without work get tasks from others ([`place`]).
+//! Collections are done by all ranks together ([`safepoint`]). Every rank has its own copy of the relations, and an
+//! operation cache of its own.
 //!
 //! All ranks [`Member::join`]. On rank 0 a program runs, in a thread of its own, which holds [`Set`]s and asks for operations on
 //! them; the other ranks return when it has ended.
@@ -14,6 +15,7 @@ mod crew;
 mod exec;
 mod letter;
 mod place;
+mod placement;
 mod program;
 mod rank;
 mod safepoint;
@@ -25,6 +27,7 @@ use crate::error::Error;
 use crate::manager::{ImportEdge, ImportNode, Manager, Relation};
 use crate::task::Task;
 use crew::Crew;
+use placement::Placement;
 use rank::Rank;
 use std::io;
 use tremula_fabric::mail::Post;
@@ -57,16 +60,19 @@ pub struct Blueprint {
     tree: u32,
     /// Stack that an operation may need.
     stack_bytes: usize,
+    /// Levels of sets are below this.
+    levels: u32,
     _lease: Lease,
 }
 
 impl Blueprint {
-    /// Take the relations out of a manager, which has none afterwards. Managers that have done the same give the same.
-    pub fn take(manager: &Manager, relations: &[Relation]) -> Result<Blueprint, Error> {
+    /// Take the relations out of a manager, which has none afterwards. Managers that have done the same give the same. Sets
+    /// may depend on levels below `levels`.
+    pub fn take(manager: &Manager, relations: &[Relation], levels: u32) -> Result<Blueprint, Error> {
         let (bundle, tree) = (manager.bundle(relations)?.number, manager.tree(relations)?.number);
         let relations = relations.iter().map(|relation| relation.number).collect();
         let (env, stack_bytes, _lease) = manager.take_environment();
-        Ok(Blueprint { env, relations, bundle, tree, stack_bytes, _lease })
+        Ok(Blueprint { env, relations, bundle, tree, stack_bytes, levels, _lease })
     }
 }
 
@@ -83,8 +89,10 @@ pub struct RankFigures {
     pub makes: u64,
     /// Nodes that other ranks need not be asked for, thanks to copies.
     pub found_copies: u64,
-    /// Tasks that came from other threads.
+    /// Tasks that were taken from other threads.
     pub tasks_stolen: u64,
+    /// Steps that other ranks were asked to do.
+    pub calls: u64,
     /// Batches of letters that were sent.
     pub batches: u64,
     /// Words in them.
@@ -100,7 +108,7 @@ pub enum JoinError {
     /// The nodes of so many ranks cannot be numbered.
     #[error("a table cannot have {0} parts")]
     TooManyRanks(usize),
-    /// There is no address space for the stacks of fibers, or no more threads.
+    /// There are no more threads.
     #[error("a rank could not start: {0}")]
     System(#[from] io::Error),
 }
@@ -136,11 +144,11 @@ pub struct Member<'a> {
     post: &'a dyn Post,
     blueprint: &'a Blueprint,
     division: Division,
+    placement: Placement,
     store: CopyStore,
     table: Solo,
     /// For each thread.
     fibers: Vec<Fibers>,
-    fibers_each: usize,
 }
 
 impl<'a> Member<'a> {
@@ -153,20 +161,21 @@ impl<'a> Member<'a> {
         let copies = (budget.available() / COPY_SHARE / COPY_BYTES).min(MOST_COPIES);
         let store = CopyStore::new(&budget, copies).map_err(SetupError::from)?;
         let table = Solo::new(&budget, options, attention)?;
-        let (threads, fibers_each) =
-            (options.workers.clamp(1, u8::MAX.into()), options.fibers.clamp(1, u16::MAX.into()));
-        let stacks = |_| Fibers::new(fibers_each, blueprint.stack_bytes);
-        let fibers = (0..threads).map(stacks).collect::<io::Result<_>>()?;
-        Ok(Member { post, blueprint, division, store, table, fibers, fibers_each })
+        let placement = Placement::new(options.level_block, blueprint.levels);
+        let classes = placement.classes(blueprint.levels);
+        let most_each = usize::from(u16::MAX) / (classes + 1);
+        let stacks = |_| Fibers::new(options.fibers.min(most_each), classes, blueprint.stack_bytes);
+        let fibers = (0..options.workers.clamp(1, u8::MAX.into())).map(stacks).collect();
+        Ok(Member { post, blueprint, division, placement, store, table, fibers })
     }
 
     /// Take part in a computation with all ranks, which call this too. On rank 0 the result of `program` is returned.
     pub fn join<R>(self, program: impl FnOnce(&Program<'_>) -> R) -> Result<(Option<R>, RankFigures), JoinError> {
-        let Member { post, blueprint, division, mut store, mut table, fibers, fibers_each } = self;
+        let Member { post, blueprint, division, placement, mut store, mut table, fibers } = self;
         let (result, mut figures) = {
             let shared = table.share(fibers.len());
-            let rank = Rank::new(post, &blueprint.env, store.share(), division, fibers.len());
-            let crew = Crew::new(&rank, &shared, fibers_each);
+            let rank = Rank::new(post, &blueprint.env, store.share(), division, placement, fibers.len());
+            let crew = Crew::new(&rank, &shared);
             let result = if division.part() == 0 {
                 Some(crew.lead(fibers, |desk| program(&Program::new(desk, &rank.import, blueprint)))?)
             } else {

@@ -4,11 +4,13 @@
 //! batches are as large as the latency is long.
 
 use super::letter::{Address, Debt, Letter, Matter, StolenTask, node_of, node_words};
+use super::placement::Placement;
 use super::rank::{Rank, Traffic, lock};
 use super::safepoint::Presence;
 use super::{Request, Work};
 use crate::exec::Outcome;
 use std::cell::{Cell, RefCell};
+use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -56,6 +58,8 @@ pub struct Place<'p, 'r> {
     /// Threads that asked for work in a safepoint.
     postponed: RefCell<Vec<(usize, u8)>>,
     hunger: RefCell<Hunger>,
+    /// Whom the next call goes to.
+    turn: Cell<usize>,
 }
 
 /// Whom this thread asks for work, and when.
@@ -90,6 +94,7 @@ impl<'p, 'r> Place<'p, 'r> {
             expansions: Cell::new(0),
             batches: (0..rank.post.ranks()).map(|_| RefCell::default()).collect(),
             postponed: RefCell::default(),
+            turn: Cell::new(thread),
             hunger: RefCell::new(Hunger { asked: false, victim: 0, refusals: 0, pause: FIRST_PAUSE, not_before: None }),
         }
     }
@@ -157,7 +162,7 @@ impl<'p, 'r> Place<'p, 'r> {
         match window.requests.try_recv() {
             Ok(Request::Run { work, roots }) => {
                 *lock(&self.rank.roots) = roots;
-                board.offer(work, ROOT);
+                board.offer(work, ROOT, 0);
             }
             Ok(Request::Fetch(functions)) => {
                 // Nobody hears of a program that is gone.
@@ -220,7 +225,8 @@ impl<'p, 'r> Place<'p, 'r> {
             return;
         }
         let (rank, debt) = untag(tag);
-        self.tell(rank, debt.address.thread, Letter::Done { debt, outcome });
+        let level = outcome.ok().and_then(|f| self.known_level(f));
+        self.tell(rank, debt.address.thread, Letter::Done { debt, outcome, level });
     }
 
     /// End an operation early, everywhere.
@@ -228,6 +234,18 @@ impl<'p, 'r> Place<'p, 'r> {
         if operation != 0 && self.rank.note_cancel(operation, reason) {
             self.tell_all(&Letter::Cancel { operation, reason });
         }
+    }
+
+    /// The thread of another rank that gets the next call: each in turn.
+    pub fn next_thread(&self) -> u8 {
+        let turn = (self.turn.get() + 1) % self.rank.threads;
+        self.turn.set(turn);
+        turn as u8
+    }
+
+    /// The level of a function, if it is known without asking.
+    pub fn known_level(&self, f: Ref) -> Option<u32> {
+        self.table.borrow().level_here(f).or_else(|| self.rank.copies.level(f.regular()))
     }
 
     // ---- letters ------------------------------------------------------------------------------------------------
@@ -358,13 +376,17 @@ impl<'p, 'r> Place<'p, 'r> {
             Letter::Made { to, outcome } => self.answer(board, to, Answer::Made(outcome)),
             Letter::Copy { to, node } => self.answer(board, to, Answer::Node(node)),
             Letter::Ask { thief, .. } => self.answer_thief(board, from, thief),
-            Letter::Nothing { .. } => self.hunger.borrow_mut().refused(self.rank.post.ranks() * self.rank.threads),
-            Letter::Task { task, operation, debt, .. } => {
-                self.hunger.borrow_mut().fed();
-                Traffic::add(&self.rank.traffic.tasks_stolen, 1);
-                board.offer(Work::Task { task: task.task(), operation }, tag(from, debt));
+            Letter::Nothing { .. } => self.hunger.borrow_mut().refused(self.victims().len()),
+            Letter::Task { task, class, operation, debt, levels, .. } => {
+                if class == 0 {
+                    self.hunger.borrow_mut().fed();
+                    Traffic::add(&self.rank.traffic.tasks_stolen, 1);
+                }
+                task.operands().into_iter().zip(levels).for_each(|(f, level)| self.rank.learn_level(f, level));
+                board.offer(Work::Task { task: task.task(), operation }, tag(from, debt), class.into());
             }
-            Letter::Done { debt, outcome } => {
+            Letter::Done { debt, outcome, level } => {
+                outcome.into_iter().for_each(|f| self.rank.learn_level(f, level));
                 let Debt { address, position } = debt;
                 board.deliver(Ticket { fiber: address.fiber.into(), position: position as usize }, outcome);
             }
@@ -431,7 +453,7 @@ impl<'p, 'r> Place<'p, 'r> {
         let letter = match board.take_oldest() {
             Some((Work::Task { task, operation }, ticket)) => {
                 let debt = Debt { address: self.address(ticket.fiber), position: ticket.position as u32 };
-                Letter::Task { thief, task: StolenTask::new(task), operation, debt }
+                Letter::Task { thief, task: StolenTask::new(task), class: 0, operation, debt, levels: [None; 2] }
             }
             Some((Work::Import, _)) => unreachable!("nobody spawns it"),
             None => Letter::Nothing { thief },
@@ -447,19 +469,31 @@ impl<'p, 'r> Place<'p, 'r> {
         if hunger.asked || !board.wants_work() || hunger.not_before.is_some_and(|time| Instant::now() < time) {
             return;
         }
-        let (ranks, threads) = (self.rank.post.ranks(), self.rank.threads);
-        let own = self.rank.number() * threads + self.thread;
-        if ranks * threads == 1 {
+        let (victims, threads) = (self.victims(), self.rank.threads);
+        if victims.len() == 1 {
             return;
         }
+        let own = self.rank.number() * threads + self.thread;
+        if !victims.contains(&hunger.victim) {
+            hunger.victim = victims.start;
+        }
         if hunger.victim == own {
-            hunger.victim = (own + 1) % (ranks * threads);
+            hunger.victim = if own + 1 < victims.end { own + 1 } else { victims.start };
         }
         let (rank, thread) = (hunger.victim / threads, hunger.victim % threads);
         hunger.asked = true;
         drop(hunger);
         self.tell(rank, thread as u8, Letter::Ask { thief: self.thread as u8, victim: thread as u8 });
         self.send_batches(1);
+    }
+
+    /// Threads that may have work for this one, itself among them: where steps have homes, those of this rank.
+    fn victims(&self) -> Range<usize> {
+        let (rank, threads) = (self.rank.number(), self.rank.threads);
+        match self.rank.placement {
+            Placement::ByHash => 0..self.rank.post.ranks() * threads,
+            Placement::ByLevel(_) => rank * threads..(rank + 1) * threads,
+        }
     }
 
     // ---- collections --------------------------------------------------------------------------------------------
@@ -507,7 +541,7 @@ impl Hunger {
     /// There was nothing, at one of so many threads.
     fn refused(&mut self, threads: usize) {
         self.asked = false;
-        self.victim = (self.victim + 1) % threads;
+        self.victim += 1;
         self.refusals += 1;
         if self.refusals >= threads - 1 {
             self.refusals = 0;

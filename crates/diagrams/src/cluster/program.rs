@@ -126,6 +126,9 @@ impl<'a> Program<'a> {
     /// Bring in a diagram, given by its nodes, children first.
     pub fn import(&self, nodes: Vec<ImportNode>, root: ImportEdge) -> Result<Set, Error> {
         check_nodes(&nodes, root)?;
+        if let Some(node) = nodes.iter().find(|node| node.level >= self.blueprint.levels) {
+            return Err(Error::LevelTooLarge { level: node.level });
+        }
         *lock(self.import) = Import { nodes, root };
         Ok(self.handle(self.desk.run(Work::Import, self.roots())?))
     }

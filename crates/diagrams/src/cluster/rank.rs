@@ -1,6 +1,7 @@
 //! What the threads of one rank share.
 
 use super::letter::{Letter, Matter};
+use super::placement::Placement;
 use super::{Import, RankFigures};
 use crate::env::Env;
 use std::collections::VecDeque;
@@ -14,6 +15,7 @@ pub struct Rank<'r> {
     pub env: &'r Env,
     pub copies: Copies<'r>,
     pub division: Division,
+    pub placement: Placement,
     pub threads: usize,
     inboxes: Vec<Inbox>,
     /// Requests that have to wait for the end of a collection, and who sent them.
@@ -54,6 +56,7 @@ pub struct Traffic {
     pub makes: AtomicU64,
     pub found_copies: AtomicU64,
     pub tasks_stolen: AtomicU64,
+    pub calls: AtomicU64,
     pub batches: AtomicU64,
     pub words: AtomicU64,
 }
@@ -68,6 +71,7 @@ impl Traffic {
             makes: sum(&self.makes),
             found_copies: sum(&self.found_copies),
             tasks_stolen: sum(&self.tasks_stolen),
+            calls: sum(&self.calls),
             batches: sum(&self.batches),
             words: sum(&self.words),
         }
@@ -79,13 +83,21 @@ impl Traffic {
 }
 
 impl<'r> Rank<'r> {
-    pub fn new(post: &'r dyn Post, env: &'r Env, copies: Copies<'r>, division: Division, threads: usize) -> Rank<'r> {
+    pub fn new(
+        post: &'r dyn Post,
+        env: &'r Env,
+        copies: Copies<'r>,
+        division: Division,
+        placement: Placement,
+        threads: usize,
+    ) -> Rank<'r> {
         let ranks = post.ranks();
         Rank {
             post,
             env,
             copies,
             division,
+            placement,
             threads,
             inboxes: (0..threads).map(|_| Inbox::default()).collect(),
             deferred: Mutex::default(),
@@ -109,6 +121,18 @@ impl<'r> Rank<'r> {
     pub fn others(&self) -> impl Iterator<Item = usize> + use<> {
         let number = self.number();
         (0..self.division.parts()).filter(move |&rank| rank != number)
+    }
+
+    // ---- levels of nodes elsewhere ------------------------------------------------------------------------------
+
+    /// Remember the level of a node, if it belongs to another rank.
+    #[inline]
+    pub fn learn_level(&self, f: Ref, level: Option<u32>) {
+        if let Some(level) = level
+            && self.division.local(f).is_none()
+        {
+            self.copies.put_level(f.regular(), level);
+        }
     }
 
     // ---- letters ------------------------------------------------------------------------------------------------

@@ -96,6 +96,14 @@ impl Operation for And {
         exec.prefetch_node(self.g);
     }
 
+    fn top_level<E: Exec>(self, exec: &E, _: &Env) -> Option<u32> {
+        Some(exec.level(self.f).min(exec.level(self.g)))
+    }
+
+    fn operands(self) -> [Ref; 2] {
+        [self.f, self.g]
+    }
+
     fn expand<E: Exec>(self, exec: &mut E, env: &Env) -> Outcome {
         if cfg!(feature = "cache-before-terminals")
             && let Some(result) = trivial(self.f, self.g)

@@ -61,19 +61,27 @@ impl<const FORWARD: bool> Operation for Image<FORWARD> {
         exec.prefetch_node(self.set);
     }
 
+    fn top_level<E: Exec>(self, exec: &E, env: &Env) -> Option<u32> {
+        Some(exec.level(self.set).min(env.relations.quad(self.relation).level))
+    }
+
+    fn operands(self) -> [Ref; 2] {
+        [self.set, Ref::FALSE]
+    }
+
     fn expand<E: Exec>(self, exec: &mut E, env: &Env) -> Outcome {
         let quad = env.relations.quad(self.relation);
-        let node = exec.node(self.set);
-        let cofactors = (node.low.under(self.set), node.high.under(self.set));
-        if node.level < quad.level {
+        let level = exec.level(self.set);
+        if level < quad.level {
+            let cofactors = exec.cofactors(self.set, level);
             let calls = (image(cofactors.0, self.relation), image(cofactors.1, self.relation));
             let (low, high) = exec.both::<Self>(env, calls.0, calls.1)?;
             if (low, high) == cofactors && !cfg!(feature = "always-make") {
                 return Ok(self.set);
             }
-            return exec.make(node.level, low, high);
+            return exec.make(level, low, high);
         }
-        let (s0, s1) = if node.level == quad.level { cofactors } else { (self.set, self.set) };
+        let (s0, s1) = exec.cofactors(self.set, quad.level);
         let [[stay0, rise], [fall, stay1]] = quad.moves;
         if rise == Quad::EMPTY && fall == Quad::EMPTY {
             let (low, high) = exec.both::<Self>(env, image(s0, stay0), image(s1, stay1))?;
@@ -137,13 +145,21 @@ impl Operation for ImageOfAll {
         exec.prefetch_node(self.set);
     }
 
+    fn top_level<E: Exec>(self, exec: &E, env: &Env) -> Option<u32> {
+        Some(exec.level(self.set).min(env.relations.bundle(self.bundle).level))
+    }
+
+    fn operands(self) -> [Ref; 2] {
+        [self.set, Ref::FALSE]
+    }
+
     fn expand<E: Exec>(self, exec: &mut E, env: &Env) -> Outcome {
         let bundle = env.relations.bundle(self.bundle);
-        let node = exec.node(self.set);
-        if node.level < bundle.level {
-            let (s0, s1) = (node.low.under(self.set), node.high.under(self.set));
+        let level = exec.level(self.set);
+        if level < bundle.level {
+            let (s0, s1) = exec.cofactors(self.set, level);
             let (low, high) = exec.both(env, image_of_all(s0, self.bundle), image_of_all(s1, self.bundle))?;
-            return exec.make(node.level, low, high);
+            return exec.make(level, low, high);
         }
         let lower = exec.solve(env, image_of_all(self.set, bundle.rest))?;
         bundle.relations.iter().try_fold(lower, |all, &relation| unite_image(exec, env, all, self.set, relation))

@@ -135,6 +135,12 @@ impl<'s, 't> TableWorker<'s, 't> {
         self.division.local(f).map(|position| self.nodes[position as usize].get())
     }
 
+    /// The level of `f`, if it belongs to this part of a divided table.
+    #[inline]
+    pub fn level_here(&self, f: Ref) -> Option<u32> {
+        self.division.local(f).map(|position| self.nodes[position as usize].level())
+    }
+
     /// Fetch the node of `f`, if it belongs to this part, into the processor's cache.
     #[inline]
     pub fn prefetch_here(&self, f: Ref) -> bool {
