@@ -60,7 +60,7 @@ impl Tune {
             Tune::CachePatience(value) => sizing.cache_patience = value,
             Tune::FullShare(value) => sizing.full_share = value,
             Tune::Fibers(value) => options.fibers = value,
-            Tune::LevelBlock(value) => options.level_block = value,
+            Tune::LevelBlock(value) => options.level_block = Some(value),
         }
     }
 }

@@ -38,8 +38,9 @@ pub struct Options {
     pub lanes_always: bool,
     /// Fibers of each worker where other processes are waited for.
     pub fibers: usize,
-    /// Levels whose nodes belong to the same process, before those of the next one; zero to go by hash instead.
-    pub level_block: u32,
+    /// Levels whose nodes belong to the same process, before those of the next one, unless that is to be chosen; zero to
+    /// go by hash instead.
+    pub level_block: Option<u32>,
     /// Which part of a table that several processes hold together this one is.
     pub division: Division,
 }
@@ -55,8 +56,8 @@ impl Default for Options {
             worker_threshold: 500,
             always_shared: false,
             lanes_always: false,
-            fibers: 64,
-            level_block: 16,
+            fibers: 128,
+            level_block: None,
             division: Division::WHOLE,
         }
     }

@@ -5,16 +5,13 @@
 
 use super::Work;
 use super::letter::{Debt, Letter, StolenTask};
-use super::place::{Answer, Place};
+use super::place::{Answer, EXPANSIONS_PER_TURN, Place};
 use super::placement::{Placement, children};
 use super::rank::{Rank, Traffic};
 use crate::env::Env;
 use crate::exec::{Call, Exec, Operation, Outcome};
 use tremula_table::{Blocked, Interrupt, Key, Node, Ref};
 use tremula_tasks::{Fiber, Synced};
-
-/// Expansions after which a fiber lets its thread look after others.
-const EXPANSIONS_PER_TURN: u64 = 256;
 
 pub struct FiberExec<'a, 'f, 'p, 'r> {
     fiber: &'a Fiber<'f, Work, Outcome>,

@@ -161,7 +161,7 @@ impl<'a> Member<'a> {
         let copies = (budget.available() / COPY_SHARE / COPY_BYTES).min(MOST_COPIES);
         let store = CopyStore::new(&budget, copies).map_err(SetupError::from)?;
         let table = Solo::new(&budget, options, attention)?;
-        let placement = Placement::new(options.level_block, blueprint.levels);
+        let placement = Placement::new(options.level_block, blueprint.levels, ranks);
         let classes = placement.classes(blueprint.levels);
         let most_each = usize::from(u16::MAX) / (classes + 1);
         let stacks = |_| Fibers::new(options.fibers.min(most_each), classes, blueprint.stack_bytes);

@@ -1,7 +1,7 @@
 //! A thread of a rank: it runs fibers, answers other ranks, asks them for work, and comes to safepoints.
 //!
-//! Requests of fibers gather in a batch for each rank. A batch is sent when it is large, or when no fiber can go on: so
-//! batches are as large as the latency is long.
+//! Requests of fibers gather in a batch for each rank. A batch is sent when it is large, when no fiber can go on, or when
+//! fibers have gone on for a while.
 
 use super::letter::{Address, Debt, Letter, Matter, StolenTask, node_of, node_words};
 use super::placement::Placement;
@@ -19,6 +19,8 @@ use tremula_tasks::{Board, Driver, Ticket};
 
 /// Batches of so many words are sent at once.
 const BATCH_WORDS: usize = 512;
+/// Expansions after which a fiber lets its thread look after others.
+pub const EXPANSIONS_PER_TURN: u64 = 256;
 /// Steps between two looks for letters.
 const STEPS_PER_LOOK: u32 = 16;
 /// Turns without anything to do until a thread lets others have the processor, and until it sleeps.
@@ -103,21 +105,24 @@ impl<'p, 'r> Place<'p, 'r> {
     pub fn serve(&self, driver: &mut Driver<'_, Work, Outcome>, window: Option<&Window>) {
         let board = driver.board();
         let (mut steps, mut idle) = (0u32, 0u32);
+        let mut expansions = 0;
         while !self.rank.is_ended() {
             self.come_to_safepoint(board);
             let worked = driver.step();
             steps = steps.wrapping_add(1);
+            // Others may be waiting for what lies in the batches, and this rank for what has come.
+            let turn_is_over = self.expansions.get().wrapping_sub(expansions) >= EXPANSIONS_PER_TURN;
             let mut heard = false;
-            if !worked || steps.is_multiple_of(STEPS_PER_LOOK) {
+            if !worked || turn_is_over || steps.is_multiple_of(STEPS_PER_LOOK) {
+                expansions = self.expansions.get();
                 heard = self.look_for_letters(board);
             }
             board.take_finished(|tag, outcome| self.hand_in(tag, outcome, window));
+            self.send_batches(if worked && !turn_is_over { BATCH_WORDS } else { 1 });
             if worked || heard {
                 idle = 0;
-                self.send_batches(BATCH_WORDS);
                 continue;
             }
-            self.send_batches(1);
             if window.is_some_and(|window| self.take_request(board, window)) {
                 idle = 0;
                 continue;

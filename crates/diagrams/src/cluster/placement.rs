@@ -15,12 +15,17 @@ pub enum Placement {
     ByLevel(u32),
 }
 
+/// Blocks for each rank, unless another size is asked for: with fewer, some ranks have little to do, with more, calls travel
+/// more often (docs/decisions/0016).
+const BLOCKS_PER_RANK: u32 = 2;
 /// More blocks than this would need too many fibers.
 const MOST_BLOCKS: u32 = 512;
 
 impl Placement {
-    /// Blocks of `block` levels, or more if there are very many; none are wanted if it is zero.
-    pub fn new(block: u32, levels: u32) -> Placement {
+    /// By level, in blocks of the size that suits so many ranks or of `block` levels, more if there are very many; by hash
+    /// if `block` is zero.
+    pub fn new(block: Option<u32>, levels: u32, ranks: usize) -> Placement {
+        let block = block.unwrap_or_else(|| levels.div_ceil(BLOCKS_PER_RANK * ranks as u32).max(1));
         if block == 0 { Placement::ByHash } else { Placement::ByLevel(block.max(levels.div_ceil(MOST_BLOCKS))) }
     }
 
@@ -78,12 +83,14 @@ mod tests {
     #[test]
     fn calls_lead_to_higher_classes() {
         let division = Division::new(1, 3).unwrap();
-        let placement = Placement::new(4, 100);
+        let placement = Placement::new(Some(4), 100, 3);
         let homes: Vec<_> = (0..100).map(|level| placement.home_of_step(division, level).unwrap()).collect();
         assert_eq!((homes[0], homes[3], homes[4], homes[99]), ((0, 1), (0, 1), (1, 2), (0, 25)));
         assert!(homes.is_sorted_by_key(|&(_, class)| class));
         assert_eq!(placement.classes(100), 26);
-        assert_eq!(Placement::new(1, 100_000).classes(100_000), 512 + 1);
+        assert_eq!(Placement::new(Some(1), 100_000, 3).classes(100_000), 512 + 1);
+        assert_eq!(Placement::new(None, 100, 3), Placement::ByLevel(17));
+        assert_eq!(Placement::new(Some(0), 100, 3), Placement::ByHash);
     }
 
     #[test]
