@@ -195,9 +195,9 @@ def run(command, limit):
         )
 
 
-def reach(binary, path, strategy, timeout, *more, workers=1):
-    """Runs `tremula reach` and returns a flat record of everything worth keeping."""
-    command = [binary, "reach", path, "--strategy", strategy, "--timeout", timeout, "--json", "--stats", "--quiet"]
+def reach(binary, path, strategy, timeout, *more, workers=1, launcher=()):
+    """Runs `tremula reach`, by a launcher if there is one, and returns a flat record of everything worth keeping."""
+    command = [*launcher, binary, "reach", path, "--strategy", strategy, "--timeout", timeout, "--json", "--stats", "--quiet"]
     command += ["--workers", workers]
     ended = run([*command, *more], timeout + GRACE)
     record = {"code": ended.code, "wall": round(ended.wall, 6), "max_rss": ended.max_rss}

@@ -10,6 +10,7 @@ fi
 cargo test --locked -p tremula-interconnect
 cargo test --locked -p tremula-fabric --features mpi --lib --test processes
 cargo test --locked -p tremula --features mpi --test ranks
+tremula=${CARGO_TARGET_DIR:-$PWD/target}/debug/tremula
 
 if [[ $(id -u) != 0 ]] || ! ip netns add tremula-probe; then
     echo "cluster-test: SKIPPED tests between hosts: network namespaces cannot be made here" >&2
@@ -19,8 +20,8 @@ ip netns del tremula-probe
 trap 'scripts/test-hosts.sh down' EXIT
 scripts/test-hosts.sh up 2
 log=$(mktemp)
-program=$PWD/$(cargo test --locked -p tremula-fabric --features mpi --test processes --no-run 2>&1 |
-    sed -n 's/.*(\(target[^)]*\)).*/\1/p')
+program=$(cargo test --locked -p tremula-fabric --features mpi --test processes --no-run 2>&1 | sed -n 's/.*(\(.*\)).*/\1/p')
+[[ $program == /* ]] || program=$PWD/$program
 
 # hosts RANKS ROLE: run the test program in a role, with so many ranks on each of two hosts.
 hosts() { timeout 60 scripts/test-hosts.sh mpirun "$1" --quiet -x "TREMULA_TEST_ROLE=$2" "$program" >"$log" 2>&1; }
@@ -35,6 +36,14 @@ told() { [[ $(grep -c '^LOST: ' "$log") == 1 ]] && grep -q "^LOST: .*$1" "$log";
 for ranks in 1 2; do
     hosts "$ranks" cases || fail "the suite failed on $ranks ranks each"
     echo "cluster-test: two hosts, $ranks ranks each: suite passed"
+done
+# Nodes by hash and by level, collections forced, both with TCP between the hosts.
+for how in "1 0" "1 16" "2 9"; do
+    read -r ranks block <<<"$how"
+    timeout 120 scripts/test-hosts.sh mpirun "$ranks" --quiet "$tremula" reach "$PWD/testdata/beem/bakery.1.bdd" --workers 1 \
+        --strategy par --mem 64M --json --tune "level-block=$block" --stress 3000 >"$log" 2>&1 || fail "an exploration failed"
+    grep -q '"states":"1506","nodes":1559,' "$log" || fail "an exploration is wrong"
+    echo "cluster-test: two hosts, $ranks ranks each, blocks of $block levels: explored"
 done
 code=0
 hosts 2 barrier || code=$?

@@ -11,9 +11,11 @@ Examples:
   scripts/corpus.py --stress 1000 --max-states 20000 --max-seconds 0.1
   scripts/corpus.py --squeeze --strategies par --max-seconds 5
   scripts/corpus.py --strategies par,chaining --workers 1,2,4,8 --repeat 3 --tune worker-threshold=10
+  scripts/corpus.py --launcher "mpirun -n 4 --oversubscribe --bind-to none" --strategies par --max-seconds 1
 """
 
 import json
+import shlex
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -35,6 +37,7 @@ def arguments():
     parser.add_argument("--max-seconds", metavar="S", type=float, help="only models that took Sylvan at most so long")
     parser.add_argument("--strategies", metavar="NAMES", default="all", help="all, or a list with commas")
     parser.add_argument("--workers", metavar="LIST", type=common.comma_list, default=["1"], help="threads, default 1")
+    parser.add_argument("--launcher", metavar="COMMAND", default="", help="starts several processes, as mpirun does")
     parser.add_argument("--repeat", metavar="N", type=int, default=1, help="runs of each kind, default 1")
     parser.add_argument("--timeout", metavar="S", type=float, default=120, help="seconds for each run, default 120")
     parser.add_argument("--mem", metavar="SIZE", help="budget; resident memory is then checked against it")
@@ -54,6 +57,7 @@ class Checker:
     def __init__(self, args):
         self.args = args
         self.binary = common.need_binary(args.binary)
+        self.launcher = shlex.split(args.launcher)
 
     def run(self, model, strategy, workers, budget, knobs=()):
         """One run; `mistakes` and `budget` join the record."""
@@ -62,7 +66,8 @@ class Checker:
         more += ["--mem", str(budget)] if budget else []
         more += ["--stress", str(args.stress)] if args.stress else []
         record = {"model": model.name, "strategy": strategy, "workers": workers, "budget": budget}
-        record |= common.reach(self.binary, model.path, strategy, args.timeout, *more, workers=workers)
+        how = {"workers": workers, "launcher": self.launcher}
+        record |= common.reach(self.binary, model.path, strategy, args.timeout, *more, **how)
         record["mistakes"] = common.mistakes(model, strategy, record)
         over = common.over_budget(record, budget) if budget else None
         if over:

@@ -22,8 +22,10 @@ const RING_WORDS: usize = 1 << 14;
 
 /// Explore a model, as one of several ranks.
 pub fn reach(args: &ReachArgs, started: Instant) -> Result<Exit, Failure> {
-    let strategy = strategy_for_ranks(args)?;
-    ranks::run(|fabric| take_part(args, strategy, started, fabric))?
+    ranks::run(|fabric| match strategy_for_ranks(args) {
+        Ok(strategy) => take_part(args, strategy, started, fabric),
+        Err(failure) => agree_on_end(fabric, if fabric.rank() == 0 { Err(failure) } else { Ok(Exit::Complete) }),
+    })?
 }
 
 /// Saturation is for one process; `auto` means a strategy that suits several.

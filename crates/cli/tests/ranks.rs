@@ -45,6 +45,48 @@ fn a_table_over_ranks_is_measured() {
     }
 }
 
+/// A model of the repository.
+fn model(name: &str) -> String {
+    format!("{}/../../testdata/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn ranks_explore_together() {
+    let bakery = model("beem/bakery.1.bdd");
+    for (ranks, strategy, block) in [(2, "par", "0"), (3, "chaining", "7"), (4, "bfs", "20")] {
+        let block = format!("level-block={block}");
+        let how = ["--strategy", strategy, "--workers", "2", "--mem", "64M", "--tune", &block, "--stress", "2000"];
+        let output = mpirun(ranks, &[&["reach", &bakery, "--json"], &how[..]].concat());
+        assert_eq!(code(&output), exit::COMPLETE, "{output:?}");
+        let report = json(&output);
+        assert_eq!((&report["states"], &report["ranks"]), (&"1506".into(), &ranks.into()));
+        assert_eq!(report["nodes"], 1559);
+    }
+}
+
+#[test]
+fn limits_of_ranks_end_in_unknown() {
+    let large = model("beem/collision.4.bdd.gz");
+    let began = std::time::Instant::now();
+    let output = mpirun(2, &["reach", &large, "--strategy", "par", "--workers", "1", "--timeout", "2", "--json"]);
+    assert_eq!(code(&output), exit::LIMIT, "{output:?}");
+    assert_eq!(json(&output)["verdict"], "unknown");
+    assert!(began.elapsed().as_secs() < 30, "it hangs");
+    let output = mpirun(2, &["reach", &large, "--strategy", "par", "--workers", "1", "--mem", "8M", "--json"]);
+    assert_eq!(code(&output), exit::LIMIT, "{output:?}");
+    assert!(json(&output)["reason"].as_str().is_some_and(|reason| reason.contains("memory")), "{output:?}");
+}
+
+#[test]
+fn bad_input_is_told_once() {
+    let output = mpirun(3, &["reach", "no-such-model.bdd"]);
+    assert_eq!(code(&output), exit::INPUT, "{output:?}");
+    assert_eq!(stderr(&output).matches("no-such-model.bdd: No such file").count(), 1, "{output:?}");
+    let output = mpirun(2, &["reach", &model("beem/phils.1.bdd"), "--strategy", "saturation"]);
+    assert_eq!(code(&output), exit::INPUT, "{output:?}");
+    assert_eq!(stderr(&output).matches("saturation runs in one process").count(), 1, "{output:?}");
+}
+
 #[test]
 fn what_knows_no_ranks_is_refused() {
     let output = mpirun(2, &["info", "model.bdd"]);

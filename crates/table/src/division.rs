@@ -97,7 +97,7 @@ impl Division {
     #[inline]
     pub fn home(self, hash: u64) -> usize {
         // The upper half of a hash that has no relation to the place in the index, as a fraction of one.
-        ((scattered(!hash) >> 32) * u64::from(self.parts) >> 32) as usize
+        (((scattered(!hash) >> 32) * u64::from(self.parts)) >> 32) as usize
     }
 
     #[inline]

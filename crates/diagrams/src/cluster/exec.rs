@@ -45,6 +45,11 @@ impl<'a, 'f, 'p, 'r> FiberExec<'a, 'f, 'p, 'r> {
         }
     }
 
+    /// Take the task spawned last back, whatever becomes of it: who has begun it will deliver its result here.
+    fn forget_spawned(&self) {
+        let _ = self.fiber.sync();
+    }
+
     /// Where a sub-problem is to be solved, and its class, if not here.
     #[inline]
     fn elsewhere<O: Operation>(&self, env: &Env, operation: O) -> Option<(usize, usize)> {
@@ -288,7 +293,7 @@ impl Exec for FiberExec<'_, '_, '_, '_> {
         self.announce(second);
         let Call::Todo { operation, negate, .. } = second else { unreachable!("just seen") };
         self.fiber.spawn(Work::Task { task: operation.task(), operation: self.operation() });
-        let a = self.solve_now(env, first).inspect_err(|_| drop(self.fiber.sync()))?;
+        let a = self.solve_now(env, first).inspect_err(|_| self.forget_spawned())?;
         self.keep(a);
         let b = match self.fiber.sync() {
             Synced::Task(_) => self.solve_now(env, second)?,
@@ -342,7 +347,7 @@ impl FiberExec<'_, '_, '_, '_> {
                 Ok((self.solve_beside(env, result, here)?, result))
             }
             Away::Sent => {
-                let a = self.solve(env, here).inspect_err(|_| drop(self.fiber.sync()))?;
+                let a = self.solve(env, here).inspect_err(|_| self.forget_spawned())?;
                 self.keep(a);
                 let b = self.receive(operation, hash)?;
                 self.release(1);

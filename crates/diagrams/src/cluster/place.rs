@@ -150,8 +150,8 @@ impl<'p, 'r> Place<'p, 'r> {
             }
         }
         match idle {
-            ..SPINS => std::hint::spin_loop(),
-            ..YIELDS => std::thread::yield_now(),
+            idle if idle < SPINS => std::hint::spin_loop(),
+            idle if idle < YIELDS => std::thread::yield_now(),
             _ => std::thread::sleep(NAP),
         }
     }

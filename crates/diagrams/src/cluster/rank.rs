@@ -33,13 +33,16 @@ pub struct Rank<'r> {
     /// Markers that have come, by rank.
     markers: Vec<AtomicU64>,
     /// By rank.
-    bulks: Vec<Mutex<VecDeque<(Matter, Vec<u64>)>>>,
+    bulks: Vec<Mutex<VecDeque<Bulk>>>,
     /// What the program holds between operations; on rank 0.
     pub roots: Mutex<Vec<Ref>>,
     /// What the program wants to bring in; on rank 0.
     pub import: Mutex<Import>,
     pub traffic: Traffic,
 }
+
+/// Many words, and what they are about.
+type Bulk = (Matter, Vec<u64>);
 
 /// Letters for one thread.
 #[derive(Default)]
