@@ -20,7 +20,7 @@ ip netns del tremula-probe
 trap 'scripts/test-hosts.sh down' EXIT
 scripts/test-hosts.sh up 2
 log=$(mktemp)
-program=$(cargo test --locked -p tremula-fabric --features mpi --test processes --no-run 2>&1 | sed -n 's/.*(\(.*\)).*/\1/p')
+program=$(cargo test --locked -p tremula-fabric --features mpi --test processes --no-run 2>&1 | sed -n 's/^ *Executable .*(\(.*\)).*/\1/p')
 [[ $program == /* ]] || program=$PWD/$program
 
 # hosts RANKS ROLE: run the test program in a role, with so many ranks on each of two hosts.
