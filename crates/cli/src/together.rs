@@ -15,7 +15,7 @@ use std::time::Instant;
 use tremula_diagrams::cluster::{Member, Program, RankFigures, Set, Setup};
 use tremula_engines::{Distributed, Observer, Order, Plan, Round, Strategy, SymbolicSystem, explore};
 use tremula_fabric::mail::Mail;
-use tremula_fabric::{Distance, Fabric, FabricError, Segment};
+use tremula_fabric::{Distance, Fabric, FabricError, Reduction, Segment};
 
 /// Words that may be on their way from one rank to another before these wait at the sender.
 const RING_WORDS: usize = 1 << 14;
@@ -47,18 +47,12 @@ where
     F::Segment: Send + Sync,
     <F::Segment as Segment>::Words: Send,
 {
-    let (rank, ranks) = (fabric.rank(), fabric.ranks());
-    let near = |to: &usize| fabric.distance(*to).is_ok_and(|distance| distance != Distance::Remote);
-    let neighbours = (0..ranks).filter(near).count();
-    let run = Arc::new(Run::of_rank(args, strategy, started, ranks, neighbours, rank == 0)?);
-    let watch = if rank == 0 {
-        if let Some(events) = &run.events {
-            events.start(&run);
-        }
-        Some(Watch::start(&run, args.quiet).map_err(|error| Failure::threads(&error))?)
-    } else {
-        signals::leave_to_others().map_err(|error| Failure::threads(&error))?;
-        None
+    let rank = fabric.rank();
+    let ready = prepare(args, strategy, started, fabric);
+    let all = fabric.all_gather(&[u64::from(ready.is_ok())]);
+    let (run, watch) = match ready {
+        Ok(ready) if all.is_ok_and(|all| all.iter().all(|fine| fine[0] == 1)) => ready,
+        ready => return agree_on_end(fabric, ready.map(|_| Exit::Complete)),
     };
     let explored = explore_together(args, &run, strategy, fabric);
     if !run.claim() {
@@ -72,6 +66,35 @@ where
     }
     let ended = if rank == 0 { tell(args, &run, explored) } else { explored.map(|_| Exit::Complete).or_else(silently) };
     agree_on_end(fabric, ended)
+}
+
+/// What this rank knows of the exploration and, on rank 0, who watches it.
+fn prepare<F: Fabric>(
+    args: &ReachArgs,
+    strategy: Strategy,
+    started: Instant,
+    fabric: &F,
+) -> Result<(Arc<Run>, Option<Watch>), Failure> {
+    let (rank, ranks) = (fabric.rank(), fabric.ranks());
+    let near = |to: &usize| fabric.distance(*to).is_ok_and(|distance| distance != Distance::Remote);
+    let neighbours = (0..ranks).filter(near).count();
+    let run = Run::of_rank(args, strategy, started, ranks, neighbours, rank == 0);
+    // Hosts may have different numbers of processors; all ranks have the same number of workers.
+    let mut workers = [run.as_ref().map_or(u64::MAX, |run| run.workers.into())];
+    let agreed = fabric.all_reduce(Reduction::Min, &mut workers);
+    let mut run = run?;
+    agreed.map_err(|error| Failure::Internal(error.to_string()))?;
+    run.workers = workers[0] as u32;
+    let run = Arc::new(run);
+    if rank != 0 {
+        signals::leave_to_others().map_err(|error| Failure::threads(&error))?;
+        return Ok((run, None));
+    }
+    if let Some(events) = &run.events {
+        events.start(&run);
+    }
+    let watch = Watch::start(&run, args.quiet).map_err(|error| Failure::threads(&error))?;
+    Ok((run, Some(watch)))
 }
 
 /// Why a rank has nothing to tell.
@@ -107,7 +130,8 @@ where
     let member = agree(fabric, member)?;
     run.enter(Phase::Reach);
     let joined = member.join(|program| explore_on_first(run, strategy, &plan, program));
-    let (result, figures) = joined.map_err(|error| NoResult::Here(Trouble::Unknown(error.to_string())))?;
+    // The others are waiting for this rank by now: it counts as lost.
+    let (result, figures) = joined.unwrap_or_else(|error| panic!("{error}"));
     let all = fabric.gather(0, &figures_to_words(&figures))?.unwrap_or_default();
     let all = all.iter().map(|words| figures_from_words(words)).collect();
     result.unwrap_or(Ok(())).map_err(NoResult::Here)?;
@@ -203,7 +227,7 @@ fn agree_on_end<F: Fabric>(fabric: &F, ended: Result<Exit, Failure>) -> Result<E
     let code = ended.as_ref().map_or_else(|failure| failure.exit().code(), |exit| exit.code());
     let mut worst = [code as u64];
     // Lost ranks end this process by other means.
-    let _ = fabric.all_reduce(tremula_fabric::Reduction::Max, &mut worst);
+    let _ = fabric.all_reduce(Reduction::Max, &mut worst);
     let as_exit = |code: u64| {
         [Exit::Complete, Exit::Violated, Exit::Input, Exit::Limit].into_iter().find(|exit| exit.code() as u64 == code)
     };
@@ -284,6 +308,6 @@ fn table_of_ranks(figures: &[RankFigures]) -> String {
     }
     let sum = |of: fn(&RankFigures) -> u64| figures.iter().map(of).sum::<u64>() as f64;
     let steps = sum(|it| it.expansions).max(1.0);
-    let remote = sum(|it| it.calls + it.reads + it.makes + it.tasks_stolen) / steps;
+    let remote = sum(|it| it.calls + it.reads + it.makes) / steps;
     text + &format!("Per step: {remote:.4} remote operations, {:.4} messages\n", sum(|it| it.batches) / steps)
 }

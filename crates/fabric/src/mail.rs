@@ -91,22 +91,25 @@ pub struct Mail<S: Segment> {
     /// By receiver.
     outgoing: Vec<Mutex<Outgoing<S>>>,
     /// By sender.
-    incoming: Mutex<Vec<Incoming>>,
+    incoming: Mutex<Vec<Incoming<S>>>,
 }
 
 struct Outgoing<S: Segment> {
     /// Words that were written to the receiver's ring, ever.
     sent: u64,
-    /// What found no room.
+    /// Words to be sent; those before `first` were.
     waiting: Vec<u64>,
-    flying: Vec<S::Words>,
+    first: usize,
+    /// Writes under way, and the number of words before each.
+    flying: Vec<(u64, S::Words)>,
 }
 
-#[derive(Default)]
-struct Incoming {
+struct Incoming<S: Segment> {
     /// Words that were taken out of the ring, ever.
     taken: u64,
     acknowledged: u64,
+    /// The last acknowledgement, while it is under way: two could overtake each other.
+    acknowledging: Option<S::Words>,
     /// Words that were not understood yet.
     words: Vec<u64>,
 }
@@ -116,12 +119,13 @@ impl<S: Segment> Mail<S> {
     pub fn open<F: Fabric<Segment = S>>(fabric: &F, ring: usize) -> Result<Mail<S>, FabricError> {
         let ranks = fabric.ranks();
         let segment = fabric.allocate(ranks * (ring + 1))?;
-        let outgoing = || Mutex::new(Outgoing { sent: 0, waiting: Vec::new(), flying: Vec::new() });
+        let outgoing = || Mutex::new(Outgoing { sent: 0, waiting: Vec::new(), first: 0, flying: Vec::new() });
+        let incoming = |_| Incoming { taken: 0, acknowledged: 0, acknowledging: None, words: Vec::new() };
         Ok(Mail {
             segment,
             ring,
             outgoing: (0..ranks).map(|_| outgoing()).collect(),
-            incoming: Mutex::new((0..ranks).map(|_| Incoming::default()).collect()),
+            incoming: Mutex::new((0..ranks).map(incoming).collect()),
         })
     }
 
@@ -136,7 +140,7 @@ impl<S: Segment> Mail<S> {
     }
 
     /// Send words, whose highest bits are clear. They arrive in order, sooner or later, as long as this rank calls
-    /// [`Mail::send`], [`Mail::receive`] or [`Mail::help`].
+    /// [`Mail::help`] again and again.
     pub fn send(&self, to: usize, words: &[u64]) {
         debug_assert!(words.iter().all(|word| word & ROUND == 0), "a word with its highest bit");
         let mut outgoing = lock(&self.outgoing[to]);
@@ -163,23 +167,22 @@ impl<S: Segment> Mail<S> {
         any
     }
 
-    /// Help what was sent along; a rank that waits for an answer does it again and again.
+    /// Help what was sent along, and what others have sent.
     pub fn help(&self) {
         for (to, outgoing) in self.outgoing.iter().enumerate() {
             let mut outgoing = lock(outgoing);
-            if !outgoing.waiting.is_empty() || !outgoing.flying.is_empty() {
+            if !outgoing.is_empty() {
                 self.push(to, &mut outgoing);
             }
+        }
+        if let Ok(mut incoming) = self.incoming.try_lock() {
+            incoming.iter_mut().enumerate().for_each(|(from, incoming)| self.acknowledge(from, incoming));
         }
     }
 
     /// Has everything left this rank? It can stop to [`Mail::help`] then.
     pub fn is_sent(&self) -> bool {
-        let is_sent = |outgoing: &Mutex<Outgoing<S>>| {
-            let outgoing = lock(outgoing);
-            outgoing.waiting.is_empty() && outgoing.flying.is_empty()
-        };
-        self.outgoing.iter().all(is_sent)
+        self.outgoing.iter().all(|outgoing| lock(outgoing).is_empty())
     }
 
     /// End this rank if another is lost, where only a call of the fabric finds out.
@@ -190,20 +193,21 @@ impl<S: Segment> Mail<S> {
 
     /// Write as much as there is room for.
     fn push(&self, to: usize, outgoing: &mut Outgoing<S>) {
-        outgoing.flying.retain_mut(|pending| !pending.test());
-        let mut done = 0;
-        while done < outgoing.waiting.len() {
+        outgoing.flying.retain_mut(|(_, pending)| !pending.test());
+        while outgoing.first < outgoing.waiting.len() {
             // Acquire: the receiver has read those words before.
             let acknowledged = self.segment.local()[self.acknowledgement(to)].load(Ordering::Acquire);
-            let room = self.ring - (outgoing.sent - acknowledged) as usize;
+            // A place is written again only after the write before has ended, too.
+            let free_before = outgoing.flying.iter().map(|&(start, _)| start).fold(acknowledged, u64::min);
+            let room = self.ring - (outgoing.sent - free_before) as usize;
             let at = outgoing.sent as usize % self.ring;
-            let length = room.min(self.ring - at).min(PIECE).min(outgoing.waiting.len() - done);
+            let length = room.min(self.ring - at).min(PIECE).min(outgoing.waiting.len() - outgoing.first);
             if length == 0 {
                 break;
             }
             let place = Place { rank: to, offset: self.rank() * self.ring + at };
             let mark = self.mark(outgoing.sent);
-            let piece = &mut outgoing.waiting[done..done + length];
+            let piece = &mut outgoing.waiting[outgoing.first..][..length];
             piece.iter_mut().for_each(|word| *word |= mark);
             if let Some(memory) = self.segment.mapped(to) {
                 // Release: what the words speak of comes before them.
@@ -212,16 +216,19 @@ impl<S: Segment> Mail<S> {
             } else if let Ok(mut pending) = self.segment.start_put(place, piece.to_vec())
                 && !pending.test()
             {
-                outgoing.flying.push(pending);
+                outgoing.flying.push((outgoing.sent, pending));
             }
             outgoing.sent += length as u64;
-            done += length;
+            outgoing.first += length;
         }
-        outgoing.waiting.drain(..done);
+        if outgoing.first * 2 > outgoing.waiting.len() {
+            outgoing.waiting.drain(..outgoing.first);
+            outgoing.first = 0;
+        }
     }
 
     /// Take what is in the ring of `from`. Returns whether there was anything.
-    fn take(&self, from: usize, incoming: &mut Incoming) -> bool {
+    fn take(&self, from: usize, incoming: &mut Incoming<S>) -> bool {
         let ring = &self.segment.local()[from * self.ring..][..self.ring];
         let before = incoming.taken;
         loop {
@@ -233,13 +240,22 @@ impl<S: Segment> Mail<S> {
             incoming.words.push(word & !ROUND);
             incoming.taken += 1;
         }
+        self.acknowledge(from, incoming);
+        incoming.taken != before
+    }
+
+    /// Tell `from` how far this rank is, if that is news, and the last time is over.
+    fn acknowledge(&self, from: usize, incoming: &mut Incoming<S>) {
+        if incoming.acknowledging.as_mut().is_some_and(|pending| !pending.test()) {
+            return;
+        }
+        incoming.acknowledging = None;
         if (incoming.taken - incoming.acknowledged) * RINGS_PER_ACKNOWLEDGEMENT >= self.ring as u64 {
-            incoming.acknowledged = incoming.taken;
             let place = Place { rank: from, offset: self.acknowledgement(self.rank()) };
             // The place exists; a lost rank is noticed by who calls `check`.
-            let _ = self.segment.put_word(place, incoming.taken);
+            incoming.acknowledging = self.segment.start_put(place, vec![incoming.taken]).ok();
+            incoming.acknowledged = incoming.taken;
         }
-        incoming.taken != before
     }
 
     /// The mark of the word that has so many before it. Rings begin with zeros, so the first round sets it.
@@ -250,6 +266,12 @@ impl<S: Segment> Mail<S> {
     /// Where in a sender's part `receiver` says how far it is.
     fn acknowledgement(&self, receiver: usize) -> usize {
         self.ranks() * self.ring + receiver
+    }
+}
+
+impl<S: Segment> Outgoing<S> {
+    fn is_empty(&self) -> bool {
+        self.first == self.waiting.len() && self.flying.is_empty()
     }
 }
 

@@ -25,7 +25,7 @@ impl CopyStore {
     /// Room for about `entries` copies, less if the budget has no more.
     pub fn new(budget: &Budget, entries: usize) -> Result<CopyStore, MapError> {
         let bytes = |entries: usize| 2 * entries * size_of::<Slot>();
-        let mut entries = entries.max(1).next_power_of_two();
+        let mut entries = 1 << entries.max(1).ilog2();
         let lease = loop {
             match budget.take(bytes(entries)) {
                 Ok(lease) => break lease,
@@ -74,11 +74,13 @@ impl Copies<'_> {
         (key.first == f.index()).then_some(key.second)
     }
 
-    /// Remember the level of `f` alone.
+    /// Remember the level of `f`, if there is no copy.
     #[inline]
     pub fn put_level(&self, f: Ref, level: u32) {
-        let key = Key { first: f.index(), second: level, third: ONLY_LEVEL };
-        self.by_reference.items()[self.place_of(f)].set(Entry::new(key, Ref::FALSE));
+        let cell = &self.by_reference.items()[self.place_of(f)];
+        if cell.get().key().first != f.index() {
+            cell.set(Entry::new(Key { first: f.index(), second: level, third: ONLY_LEVEL }, Ref::FALSE));
+        }
     }
 
     /// The function of a node, if there is a copy; `hash` is the node's.

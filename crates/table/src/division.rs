@@ -1,7 +1,7 @@
 //! How the references of a table that several processes hold together are dealt out to its parts.
 //!
-//! Each part has its own stretch of all granule positions, a power of two. A node belongs to the part that its hash
-//! names, which alone stores it and finds it. The terminal is everywhere.
+//! Each part has its own stretch of all granule positions, a power of two. A node belongs to one part, such as the one that
+//! its hash names, which alone stores it and finds it. The terminal is everywhere.
 //!
 //! ```
 //! use tremula_table::{Division, Ref};

@@ -56,7 +56,7 @@ impl Default for Options {
             worker_threshold: 500,
             always_shared: false,
             lanes_always: false,
-            fibers: 128,
+            fibers: 256,
             level_block: None,
             division: Division::WHOLE,
         }

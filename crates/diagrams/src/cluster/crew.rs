@@ -84,7 +84,11 @@ impl<'c, 'r> Crew<'c, 'r> {
         let work = |fiber: &Fiber<'_, Work, Outcome>, work: Work| run(fiber, &place, work);
         let lived = catch_unwind(AssertUnwindSafe(|| fibers.run(&work, |driver| place.serve(driver, window))));
         match lived {
-            Ok(()) => place.table.into_inner().leave(),
+            Ok(()) => {
+                // No thread of this rank shall wait in a safepoint for one that has left.
+                self.shared.abandon();
+                place.table.into_inner().leave();
+            }
             Err(panic) => {
                 self.give_up();
                 resume_unwind(panic);

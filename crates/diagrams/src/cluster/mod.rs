@@ -164,7 +164,9 @@ impl<'a> Member<'a> {
         let placement = Placement::new(options.level_block, blueprint.levels, ranks);
         let classes = placement.classes(blueprint.levels);
         let most_each = usize::from(u16::MAX) / (classes + 1);
-        let stacks = |_| Fibers::new(options.fibers.min(most_each), classes, blueprint.stack_bytes);
+        // With a single one, a task that was asked for could find it taken by the one that waits for it.
+        let each = options.fibers.clamp(2, most_each);
+        let stacks = |_| Fibers::new(each, classes, blueprint.stack_bytes);
         let fibers = (0..options.workers.clamp(1, u8::MAX.into())).map(stacks).collect();
         Ok(Member { post, blueprint, division, placement, store, table, fibers })
     }

@@ -141,7 +141,6 @@ impl<'p, 'r> Place<'p, 'r> {
 
     /// Nothing to do, for the `idle`th time in a row.
     fn rest(&self, idle: u32) {
-        self.rank.post.help();
         if idle.is_multiple_of(SPINS) {
             self.rank.post.check();
             self.report_expansions();
@@ -299,6 +298,7 @@ impl<'p, 'r> Place<'p, 'r> {
         letters.into_iter().for_each(|(from, letter)| self.take(board, from, letter));
         let postponed = self.postponed.take();
         postponed.into_iter().for_each(|(rank, thief)| self.answer_thief(board, rank, thief));
+        self.rank.post.help();
         self.receive(&mut |from, letter| self.sort(board, from, letter)) || any
     }
 
@@ -402,7 +402,9 @@ impl<'p, 'r> Place<'p, 'r> {
     /// While this rank marks, others may already be done with the collection: what they want waits for its end here.
     pub fn take_while_marking(&self, from: usize, letter: Letter) {
         match letter {
-            letter @ (Letter::Make { .. } | Letter::Read { .. }) => self.rank.defer(from, letter),
+            letter @ (Letter::Make { .. } | Letter::Read { .. } | Letter::Bulk { matter: Matter::Wanted, .. }) => {
+                self.rank.defer(from, letter);
+            }
             letter => {
                 if let Some((thread, letter)) = self.note_for_rank(from, letter) {
                     self.rank.hand_over(thread, from, letter);

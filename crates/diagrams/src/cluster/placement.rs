@@ -3,9 +3,10 @@
 //! By hash, nodes are spread evenly, whatever the diagrams look like, but a step of an operation finds its nodes anywhere.
 //! By level, blocks of successive levels are dealt out to the ranks in turn. A step has all its nodes at one rank then, and
 //! what it calls belongs there too, except at the border of a block: there the call travels, not the nodes. So there is one
-//! home for every step, its results are cached nowhere else, and few messages are needed. Calls lead downwards only, which
+//! home for every step, where its result is cached (who called it remembers it too), and few messages are needed. Calls lead downwards only, which
 //! gives them classes that never wait for lower ones ([`tremula_tasks::Fibers`]).
 
+use tremula_table::layout::TERMINAL_LEVEL;
 use tremula_table::{Division, Node};
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -38,11 +39,12 @@ impl Placement {
         }
     }
 
-    /// The rank of a step at a level, and its class; none if steps have no home.
+    /// The rank of a step at a level, and its class; none if steps have no home, or this one has no level.
     #[inline]
     pub fn home_of_step(self, division: Division, level: u32) -> Option<(usize, usize)> {
         match self {
             Placement::ByHash => None,
+            Placement::ByLevel(_) if level == TERMINAL_LEVEL => None,
             Placement::ByLevel(block) => {
                 let number = (level / block) as usize;
                 Some((number % division.parts(), number + 1))
@@ -86,6 +88,7 @@ mod tests {
         let placement = Placement::new(Some(4), 100, 3);
         let homes: Vec<_> = (0..100).map(|level| placement.home_of_step(division, level).unwrap()).collect();
         assert_eq!((homes[0], homes[3], homes[4], homes[99]), ((0, 1), (0, 1), (1, 2), (0, 25)));
+        assert_eq!(placement.home_of_step(division, TERMINAL_LEVEL), None);
         assert!(homes.is_sorted_by_key(|&(_, class)| class));
         assert_eq!(placement.classes(100), 26);
         assert_eq!(Placement::new(Some(1), 100_000, 3).classes(100_000), 512 + 1);

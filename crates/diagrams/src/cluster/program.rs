@@ -48,6 +48,8 @@ impl Desk {
 }
 
 /// The program's side of a computation by several ranks.
+///
+/// After [`Error::TableFull`] the table counts as full for good; sets found before are still there, to be counted.
 pub struct Program<'a> {
     desk: &'a Desk,
     import: &'a Mutex<Import>,

@@ -44,7 +44,7 @@ impl<'a, 'p, 'r> Presence<'a, 'p, 'r> {
     }
 
     /// Send words to each other rank and wait for what they send.
-    fn swap(&self, matter: Matter, words_for: impl Fn(usize) -> Vec<u64>) -> Vec<(usize, Vec<u64>)> {
+    fn swap(&self, matter: Matter, mut words_for: impl FnMut(usize) -> Vec<u64>) -> Vec<(usize, Vec<u64>)> {
         let place = self.place;
         place.rank.others().for_each(|rank| place.write(rank, &Letter::Bulk { matter, words: words_for(rank) }));
         place.send_batches(1);
@@ -85,7 +85,7 @@ impl Attendance for Presence<'_, '_, '_> {
         let mut by_owner = vec![vec![total]; division.parts()];
         found.iter().for_each(|&f| by_owner[division.owner(f)].push(u64::from(f.index())));
         let mut told = Vec::new();
-        for (_, words) in self.swap(Matter::Found, |rank| by_owner[rank].clone()) {
+        for (_, words) in self.swap(Matter::Found, |rank| std::mem::take(&mut by_owner[rank])) {
             total += words[0];
             told.extend(words[1..].iter().map(|&index| Ref::new(index as u32, false)));
         }
