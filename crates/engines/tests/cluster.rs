@@ -1,11 +1,15 @@
 //! Ranks together find the same states as one process alone.
 
+use std::sync::{Mutex, PoisonError};
 use tremula_diagrams::cluster::{Member, RankFigures, Setup};
 use tremula_diagrams::{Attention, Budget, Error, Manager, Options};
 use tremula_engines::{Distributed, Plan, Strategy, SymbolicSystem, explore, reach};
 use tremula_fabric::mail::Mail;
 use tremula_fabric::threads;
 use tremula_models::{Limits, TransitionSystem, read_file};
+
+/// Ranks poll: with those of several tests at once, few processors would do little else.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Nodes by hash, and by level in blocks of different sizes, the default last.
 const BLOCKS: [Option<u32>; 3] = [Some(0), Some(3), None];
@@ -38,6 +42,7 @@ fn together(
     bytes: usize,
     options: Options,
 ) -> (Found, Vec<RankFigures>) {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let outcomes = threads::run(ranks, |fabric| {
         let mail = Mail::open(fabric, 4096).unwrap();
         let manager = Manager::new(&Budget::new(256 << 20)).unwrap();
