@@ -1,10 +1,10 @@
 //! Operations on a table that several ranks hold together, each a part of it.
 //!
-//! A node belongs to one rank, which its level or its hash names ([`placement`]). That rank alone stores it, finds it and
-//! makes it. Ranks send each other letters ([`letter`]): by hash, for nodes, of which they keep copies; by level, for steps
-//! of operations, which are done where their nodes are. Operations run in fibers ([`exec`]): one that waits for an answer
-//! lets others go on, so that many requests travel together. Threads without work get tasks from others ([`place`]).
-//! Collections are done by all ranks together ([`safepoint`]). Every rank has its own copy of the relations, and an
+//! A node belongs to one rank, which its level or its hash names (`placement`). That rank alone stores it, finds it and
+//! makes it. Ranks send each other letters (`letter`): by hash, for nodes, of which they keep copies; by level, for steps
+//! of operations, which are done where their nodes are. Operations run in fibers (`exec`): one that waits for an answer
+//! lets others go on, so that many requests travel together. Threads without work get tasks from others (`place`).
+//! Collections are done by all ranks together (`safepoint`). Every rank has its own copy of the relations, and an
 //! operation cache of its own.
 //!
 //! All ranks [`Member::join`]. On rank 0 a program runs, in a thread of its own, which holds [`Set`]s and asks for operations on
