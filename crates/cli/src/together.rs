@@ -111,13 +111,11 @@ impl From<FabricError> for NoResult {
     }
 }
 
-/// Load, explore and count. The figures of all ranks, on rank 0.
-fn explore_together<F: Fabric>(
-    args: &ReachArgs,
-    run: &Run,
-    strategy: Strategy,
-    fabric: &F,
-) -> Result<Vec<RankFigures>, NoResult>
+/// What went on: on this rank, and on rank 0 a row for each rank.
+type WentOn = (RankFigures, Vec<Vec<u64>>);
+
+/// Load, explore and count.
+fn explore_together<F: Fabric>(args: &ReachArgs, run: &Run, strategy: Strategy, fabric: &F) -> Result<WentOn, NoResult>
 where
     F::Segment: Send + Sync,
     <F::Segment as Segment>::Words: Send,
@@ -132,10 +130,9 @@ where
     let joined = member.join(|program| explore_on_first(run, strategy, &plan, program));
     // The others are waiting for this rank by now: it counts as lost.
     let (result, figures) = joined.unwrap_or_else(|error| panic!("{error}"));
-    let all = fabric.gather(0, &figures_to_words(&figures))?.unwrap_or_default();
-    let all = all.iter().map(|words| figures_from_words(words)).collect();
+    let rows = fabric.gather(0, &row(&figures))?.unwrap_or_default();
     result.unwrap_or(Ok(())).map_err(NoResult::Here)?;
-    Ok(all)
+    Ok((figures, rows))
 }
 
 /// What a rank keeps of the model.
@@ -196,21 +193,19 @@ impl Observer<Set> for Note<'_> {
 }
 
 /// Print what there is to tell, on rank 0.
-fn tell(args: &ReachArgs, run: &Run, explored: Result<Vec<RankFigures>, NoResult>) -> Result<Exit, Failure> {
-    let (report, figures, exit) = match explored {
-        Ok(figures) => (Report::complete(run), figures, Exit::Complete),
+fn tell(args: &ReachArgs, run: &Run, explored: Result<WentOn, NoResult>) -> Result<Exit, Failure> {
+    let unknown = |reason| Report::unknown(run, reason).publish(run, None).map(|()| Exit::Limit);
+    let (figures, rows) = match explored {
+        Ok(went_on) => went_on,
         Err(NoResult::Here(Trouble::Failed(failure))) => return Err(failure),
-        Err(NoResult::Here(Trouble::Unknown(reason))) => (Report::unknown(run, reason), Vec::new(), Exit::Limit),
-        Err(NoResult::Elsewhere(rank)) => {
-            (Report::unknown(run, format!("rank {rank} could not go on")), Vec::new(), Exit::Limit)
-        }
+        Err(NoResult::Here(Trouble::Unknown(reason))) => return unknown(reason),
+        Err(NoResult::Elsewhere(rank)) => return unknown(format!("rank {rank} could not go on")),
     };
-    let first = figures.first().map(|figures| Figures { counters: figures.counters, stealing: None });
-    report.publish(run, first.as_ref())?;
+    Report::complete(run).publish(run, Some(&Figures { counters: figures.counters, stealing: None }))?;
     if args.stats {
-        output::to_stderr(&table_of_ranks(&figures));
+        output::to_stderr(&table_of_ranks(&rows));
     }
-    Ok(exit)
+    Ok(Exit::Complete)
 }
 
 /// On other ranks, trouble is told only where no lower rank has any.
@@ -234,80 +229,32 @@ fn agree_on_end<F: Fabric>(fabric: &F, ended: Result<Exit, Failure>) -> Result<E
     ended.map(|exit| as_exit(worst[0]).unwrap_or(exit))
 }
 
-const FIGURES: usize = 13;
-
-fn figures_to_words(figures: &RankFigures) -> [u64; FIGURES] {
-    let RankFigures { counters, expansions, reads, makes, found_copies, tasks_stolen, calls, batches, words } =
-        *figures;
-    let table = [counters.created, counters.nodes, counters.capacity, counters.collections, counters.bytes];
-    let [created, nodes, capacity, collections, bytes] = table;
-    [
-        created,
-        nodes,
-        capacity,
-        collections,
-        bytes,
-        expansions,
-        reads,
-        makes,
-        found_copies,
-        tasks_stolen,
-        calls,
-        batches,
-        words,
-    ]
+/// Figures of a rank, in the order of [`COLUMNS`].
+fn row(figures: &RankFigures) -> [u64; COLUMNS.len()] {
+    let RankFigures { counters, expansions, calls, tasks_stolen, reads, makes, batches } = *figures;
+    let (created, capacity, bytes) = (counters.created, counters.capacity, counters.bytes);
+    [created, capacity, bytes, counters.collections, expansions, calls + tasks_stolen, reads, makes, batches]
 }
 
-fn figures_from_words(words: &[u64]) -> RankFigures {
-    let [
-        created,
-        nodes,
-        capacity,
-        collections,
-        bytes,
-        expansions,
-        reads,
-        makes,
-        found_copies,
-        tasks_stolen,
-        calls,
-        batches,
-        words,
-    ] = <[u64; FIGURES]>::try_from(words).expect("as many as were sent");
-    let mut figures = RankFigures {
-        expansions,
-        reads,
-        makes,
-        found_copies,
-        tasks_stolen,
-        calls,
-        batches,
-        words,
-        ..RankFigures::default()
-    };
-    let counters = &mut figures.counters;
-    (counters.created, counters.nodes, counters.capacity) = (created, nodes, capacity);
-    (counters.collections, counters.bytes) = (collections, bytes);
-    figures
-}
+const COLUMNS: [&str; 9] = ["created", "capacity", "memory", "gcs", "steps", "calls", "reads", "makes", "sent"];
 
 /// What went on at each rank, and what its steps cost in messages.
-fn table_of_ranks(figures: &[RankFigures]) -> String {
-    let mut text = format!(
-        "{:<5}{:>8}{:>9}{:>10}{:>6}{:>8}{:>7}{:>7}{:>7}{:>7}\n",
-        "Rank", "created", "capacity", "memory", "gcs", "steps", "calls", "reads", "makes", "sent"
-    );
-    for (rank, it) in figures.iter().enumerate() {
-        let [created, capacity, gcs, steps] =
-            [it.counters.created, it.counters.capacity, it.counters.collections, it.expansions].map(short);
-        let [calls, reads, makes, sent] = [it.calls + it.tasks_stolen, it.reads, it.makes, it.batches].map(short);
-        let memory = numbers::bytes(it.counters.bytes);
-        text += &format!(
-            "{rank:<5}{created:>8}{capacity:>9}{memory:>10}{gcs:>6}{steps:>8}{calls:>7}{reads:>7}{makes:>7}{sent:>7}\n"
-        );
+fn table_of_ranks(rows: &[Vec<u64>]) -> String {
+    let line = |rank: &str, cells: &[String]| {
+        cells.iter().fold(format!("{rank:<4}"), |line, cell| format!("{line}{cell:>8}")) + "\n"
+    };
+    let cell = |(at, &value): (usize, &u64)| if COLUMNS[at] == "memory" { numbers::bytes(value) } else { short(value) };
+    let mut text = line("Rank", &COLUMNS.map(str::to_owned));
+    for (rank, row) in rows.iter().enumerate() {
+        text += &line(&rank.to_string(), &row.iter().enumerate().map(cell).collect::<Vec<_>>());
     }
-    let sum = |of: fn(&RankFigures) -> u64| figures.iter().map(of).sum::<u64>() as f64;
-    let steps = sum(|it| it.expansions).max(1.0);
-    let remote = sum(|it| it.calls + it.reads + it.makes) / steps;
-    text + &format!("Per step: {remote:.4} remote operations, {:.4} messages\n", sum(|it| it.batches) / steps)
+    let sum = |names: &[&str]| {
+        let chosen = |row: &Vec<u64>| {
+            row.iter().zip(COLUMNS).filter(|(_, name)| names.contains(name)).map(|(n, _)| n).sum::<u64>()
+        };
+        rows.iter().map(chosen).sum::<u64>() as f64
+    };
+    let steps = sum(&["steps"]).max(1.0);
+    let (remote, messages) = (sum(&["calls", "reads", "makes"]) / steps, sum(&["sent"]) / steps);
+    text + &format!("Per step: {remote:.4} remote operations, {messages:.4} messages\n")
 }

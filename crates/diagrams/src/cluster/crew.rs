@@ -10,7 +10,6 @@ use crate::manager::ImportEdge;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use tremula_table::{Ref, Shared};
 use tremula_tasks::{Fiber, Fibers};
@@ -31,9 +30,8 @@ impl<'c, 'r> Crew<'c, 'r> {
         let (requests, to_do) = channel();
         let (outcomes, results) = channel();
         let (nodes, fetched) = channel();
-        let counters = Arc::new(Mutex::default());
-        let window = Window { requests: to_do, outcomes, nodes, counters: Arc::clone(&counters) };
-        let desk = Desk::new(requests.clone(), results, fetched, counters);
+        let window = Window { requests: to_do, outcomes, nodes };
+        let desk = Desk::new(requests.clone(), results, fetched);
         thread::scope(|scope| {
             let threads = self.start(scope, fibers, Some(window))?;
             let result = catch_unwind(AssertUnwindSafe(|| program(&desk)));

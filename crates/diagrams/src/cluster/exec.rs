@@ -161,7 +161,6 @@ impl<'a, 'f, 'p, 'r> FiberExec<'a, 'f, 'p, 'r> {
         let rank = self.place.rank;
         // The copy of a node is found by its children and level alone.
         if let Some(f) = rank.copies.reference(hash, &node) {
-            Traffic::add(&rank.traffic.found_copies, 1);
             return Ok(f);
         }
         Traffic::add(&rank.traffic.makes, 1);

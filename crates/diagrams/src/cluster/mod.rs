@@ -87,16 +87,12 @@ pub struct RankFigures {
     pub reads: u64,
     /// Nodes that other ranks were asked to find or make.
     pub makes: u64,
-    /// Nodes that other ranks need not be asked for, thanks to copies.
-    pub found_copies: u64,
     /// Tasks that were taken from other threads.
     pub tasks_stolen: u64,
     /// Steps that other ranks were asked to do.
     pub calls: u64,
     /// Batches of letters that were sent.
     pub batches: u64,
-    /// Words in them.
-    pub words: u64,
 }
 
 /// Why a rank cannot take part.

@@ -12,9 +12,8 @@ use crate::exec::Outcome;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use tremula_table::{Blocked, Counters, Interrupt, Node, Ref, TableWorker};
+use tremula_table::{Blocked, Interrupt, Node, Ref, TableWorker};
 use tremula_tasks::{Board, Driver, Ticket};
 
 /// Batches of so many words are sent at once.
@@ -79,7 +78,6 @@ pub struct Window {
     pub requests: Receiver<Request>,
     pub outcomes: Sender<Outcome>,
     pub nodes: Sender<Vec<Node>>,
-    pub counters: Arc<Mutex<Counters>>,
 }
 
 impl<'p, 'r> Place<'p, 'r> {
@@ -195,7 +193,7 @@ impl<'p, 'r> Place<'p, 'r> {
         self.send_batches(1);
         let mut come = vec![std::collections::VecDeque::new(); division.parts()];
         for rank in asked {
-            let words = self.wait_for(|| self.rank.take_bulk(rank, Matter::Nodes));
+            let words = self.wait_for(Some(&self.table.borrow()), || self.rank.take_bulk(rank, Matter::Nodes));
             come[rank] = words.chunks_exact(2).map(|pair| node_of([pair[0], pair[1]])).collect();
         }
         let node = |&f: &Ref| match self.table.borrow().node_here(f) {
@@ -205,13 +203,15 @@ impl<'p, 'r> Place<'p, 'r> {
         functions.iter().map(node).collect()
     }
 
-    /// Wait for something that other ranks send, between operations: nothing else than bulks is under way.
-    fn wait_for<T>(&self, mut come: impl FnMut() -> Option<T>) -> T {
+    /// Wait for something that other ranks send, in a safepoint or between operations; `table` as for
+    /// [`Place::take_in_safepoint`].
+    pub fn wait_for<T>(&self, table: Option<&TableWorker<'_, '_>>, mut come: impl FnMut() -> Option<T>) -> T {
         loop {
             if let Some(value) = come() {
                 return value;
             }
-            self.receive(&mut |from, letter| self.take_in_safepoint(&self.table.borrow(), from, letter));
+            self.receive(&mut |from, letter| self.take_in_safepoint(table, from, letter));
+            self.send_batches(1);
             self.rank.post.help();
             self.rank.post.check();
             std::thread::yield_now();
@@ -223,7 +223,6 @@ impl<'p, 'r> Place<'p, 'r> {
     fn hand_in(&self, tag: u64, outcome: Outcome, window: Option<&Window>) {
         if tag == ROOT {
             let window = window.expect("the program is here");
-            *lock(&window.counters) = self.table.borrow().counters();
             // Nobody hears of a program that is gone.
             let _ = window.outcomes.send(outcome);
             return;
@@ -284,7 +283,6 @@ impl<'p, 'r> Place<'p, 'r> {
             let mut batch = batch.borrow_mut();
             if batch.len() >= least && !batch.is_empty() {
                 Traffic::add(&self.rank.traffic.batches, 1);
-                Traffic::add(&self.rank.traffic.words, batch.len() as u64);
                 self.rank.post.send(rank, &batch);
                 batch.clear();
             }
@@ -328,13 +326,16 @@ impl<'p, 'r> Place<'p, 'r> {
         }
     }
 
-    /// In a safepoint, and between operations: no nodes are made, and nothing is begun.
-    pub fn take_in_safepoint(&self, table: &TableWorker<'_, '_>, from: usize, letter: Letter) {
-        match letter {
-            letter @ Letter::Make { .. } => self.rank.defer(from, letter),
-            Letter::Read { from: address, f } => self.copy_for(table, from, address, f),
-            Letter::Bulk { matter: Matter::Wanted, words } => self.nodes_for(table, from, &words),
-            letter => {
+    /// In a safepoint, and between operations, no nodes are made, and nothing is begun. Nodes are read as long as there is a
+    /// table: while this rank marks, others may already be done with the collection, and what they want waits for its end.
+    fn take_in_safepoint(&self, table: Option<&TableWorker<'_, '_>>, from: usize, letter: Letter) {
+        match (table, letter) {
+            (Some(table), Letter::Read { from: address, f }) => self.copy_for(table, from, address, f),
+            (Some(table), Letter::Bulk { matter: Matter::Wanted, words }) => self.nodes_for(table, from, &words),
+            (_, letter @ (Letter::Make { .. } | Letter::Read { .. } | Letter::Bulk { matter: Matter::Wanted, .. })) => {
+                self.rank.defer(from, letter);
+            }
+            (_, letter) => {
                 if let Some((thread, letter)) = self.note_for_rank(from, letter) {
                     self.rank.hand_over(thread, from, letter);
                 }
@@ -396,20 +397,6 @@ impl<'p, 'r> Place<'p, 'r> {
                 board.deliver(Ticket { fiber: address.fiber.into(), position: position as usize }, outcome);
             }
             letter => unreachable!("not for a thread: {letter:?}"),
-        }
-    }
-
-    /// While this rank marks, others may already be done with the collection: what they want waits for its end here.
-    pub fn take_while_marking(&self, from: usize, letter: Letter) {
-        match letter {
-            letter @ (Letter::Make { .. } | Letter::Read { .. } | Letter::Bulk { matter: Matter::Wanted, .. }) => {
-                self.rank.defer(from, letter);
-            }
-            letter => {
-                if let Some((thread, letter)) = self.note_for_rank(from, letter) {
-                    self.rank.hand_over(thread, from, letter);
-                }
-            }
         }
     }
 

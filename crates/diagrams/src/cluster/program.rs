@@ -11,28 +11,22 @@ use crate::task::Task;
 use dashu_int::UBig;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender};
-use std::sync::{Arc, Mutex};
-use tremula_table::{Counters, HandleSlots, Node, Ref};
+use tremula_table::{HandleSlots, Node, Ref};
 
 /// A way to the first thread.
 pub struct Desk {
     requests: Sender<Request>,
     outcomes: Receiver<Outcome>,
     nodes: Receiver<Vec<Node>>,
-    counters: Arc<Mutex<Counters>>,
 }
 
 const ALIVE: &str = "the first thread lives as long as the program";
 
 impl Desk {
-    pub fn new(
-        requests: Sender<Request>,
-        outcomes: Receiver<Outcome>,
-        nodes: Receiver<Vec<Node>>,
-        counters: Arc<Mutex<Counters>>,
-    ) -> Desk {
-        Desk { requests, outcomes, nodes, counters }
+    pub fn new(requests: Sender<Request>, outcomes: Receiver<Outcome>, nodes: Receiver<Vec<Node>>) -> Desk {
+        Desk { requests, outcomes, nodes }
     }
 
     fn run(&self, work: Work, roots: Vec<Ref>) -> Outcome {
@@ -170,11 +164,6 @@ impl<'a> Program<'a> {
     /// Returns [`Error::NotCounted`] if the set depends on another level.
     pub fn count(&self, set: &Set, levels: &[u32]) -> Result<(UBig, usize), Error> {
         count::count(|functions| self.desk.fetch(functions), set.target(), levels)
-    }
-
-    /// Counters of rank 0, as of the last operation.
-    pub fn counters(&self) -> Counters {
-        *lock(&self.desk.counters)
     }
 }
 

@@ -4,11 +4,13 @@ use super::letter::{Letter, Matter};
 use super::placement::Placement;
 use super::{Import, RankFigures};
 use crate::env::Env;
+use crate::task::Answer;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tremula_fabric::mail::Post;
 use tremula_table::{Copies, Counters, Division, Interrupt, Ref};
+use tremula_tasks::Word;
 
 pub struct Rank<'r> {
     pub post: &'r dyn Post,
@@ -24,10 +26,8 @@ pub struct Rank<'r> {
     collections: AtomicU32,
     /// The collection that somebody has demanded last, by number.
     demanded: AtomicU32,
-    /// The operation that is to end early, and why.
-    cancelled: Mutex<Option<(u32, Interrupt)>>,
-    /// The number of that operation, for a quick look.
-    cancelled_operation: AtomicU32,
+    /// The number of the operation that is to end early, above why ([`Answer`]).
+    cancelled: AtomicU64,
     /// Nothing more will come.
     ended: AtomicBool,
     /// Markers that have come, by rank.
@@ -57,11 +57,9 @@ pub struct Traffic {
     pub expansions: AtomicU64,
     pub reads: AtomicU64,
     pub makes: AtomicU64,
-    pub found_copies: AtomicU64,
     pub tasks_stolen: AtomicU64,
     pub calls: AtomicU64,
     pub batches: AtomicU64,
-    pub words: AtomicU64,
 }
 
 impl Traffic {
@@ -72,11 +70,9 @@ impl Traffic {
             expansions: sum(&self.expansions),
             reads: sum(&self.reads),
             makes: sum(&self.makes),
-            found_copies: sum(&self.found_copies),
             tasks_stolen: sum(&self.tasks_stolen),
             calls: sum(&self.calls),
             batches: sum(&self.batches),
-            words: sum(&self.words),
         }
     }
 
@@ -106,8 +102,7 @@ impl<'r> Rank<'r> {
             deferred: Mutex::default(),
             collections: AtomicU32::new(0),
             demanded: AtomicU32::new(0),
-            cancelled: Mutex::default(),
-            cancelled_operation: AtomicU32::new(0),
+            cancelled: AtomicU64::new(0),
             ended: AtomicBool::new(false),
             markers: (0..ranks).map(|_| AtomicU64::new(0)).collect(),
             bulks: (0..ranks).map(|_| Mutex::default()).collect(),
@@ -218,24 +213,18 @@ impl<'r> Rank<'r> {
 
     /// An operation is to end. True if that is news.
     pub fn note_cancel(&self, operation: u32, reason: Interrupt) -> bool {
-        let mut cancelled = lock(&self.cancelled);
-        if cancelled.is_some_and(|(known, _)| known >= operation) {
-            return false;
-        }
-        *cancelled = Some((operation, reason));
+        let word = u64::from(operation) << 32 | Answer(Err(reason)).to_word() >> 32;
+        let newer = |known: u64| (known >> 32 < u64::from(operation)).then_some(word);
         // Relaxed: a wish to end, nothing else.
-        self.cancelled_operation.store(operation, Ordering::Relaxed);
-        true
+        self.cancelled.fetch_update(Ordering::Relaxed, Ordering::Relaxed, newer).is_ok()
     }
 
     /// Why an operation is to end early, if it is.
     #[inline]
     pub fn cancelled(&self, operation: u32) -> Option<Interrupt> {
         // Relaxed: as above. Operations are numbered from one.
-        if self.cancelled_operation.load(Ordering::Relaxed) != operation {
-            return None;
-        }
-        lock(&self.cancelled).filter(|&(known, _)| known == operation).map(|(_, reason)| reason)
+        let word = self.cancelled.load(Ordering::Relaxed);
+        if word >> 32 == u64::from(operation) { Answer::from_word(word << 32).0.err() } else { None }
     }
 
     pub fn end(&self) {

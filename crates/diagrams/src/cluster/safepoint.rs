@@ -25,30 +25,12 @@ impl<'a, 'p, 'r> Presence<'a, 'p, 'r> {
         Presence { place, board }
     }
 
-    /// Wait for other ranks, which may still want to read nodes before the second marker.
-    fn wait_for<T>(&self, table: Option<&TableWorker<'_, '_>>, mut come: impl FnMut() -> Option<T>) -> T {
-        let place = self.place;
-        loop {
-            if let Some(value) = come() {
-                return value;
-            }
-            place.receive(&mut |from, letter| match table {
-                Some(table) => place.take_in_safepoint(table, from, letter),
-                None => place.take_while_marking(from, letter),
-            });
-            place.send_batches(1);
-            place.rank.post.help();
-            place.rank.post.check();
-            std::thread::yield_now();
-        }
-    }
-
     /// Send words to each other rank and wait for what they send.
     fn swap(&self, matter: Matter, mut words_for: impl FnMut(usize) -> Vec<u64>) -> Vec<(usize, Vec<u64>)> {
         let place = self.place;
         place.rank.others().for_each(|rank| place.write(rank, &Letter::Bulk { matter, words: words_for(rank) }));
         place.send_batches(1);
-        let come = |rank| (rank, self.wait_for(None, || place.rank.take_bulk(rank, matter)));
+        let come = |rank| (rank, place.wait_for(None, || place.rank.take_bulk(rank, matter)));
         place.rank.others().map(come).collect()
     }
 }
@@ -59,7 +41,7 @@ impl Attendance for Presence<'_, '_, '_> {
         let before = MARKERS * u64::from(rank.collections());
         for marker in 1..=MARKERS {
             self.place.tell_all(&Letter::Marker);
-            self.wait_for(Some(table), || rank.has_markers(before + marker).then_some(()));
+            self.place.wait_for(Some(table), || rank.has_markers(before + marker).then_some(()));
         }
     }
 

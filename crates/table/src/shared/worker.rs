@@ -8,7 +8,6 @@ use crate::cache::Entry;
 use crate::division::Division;
 use crate::layout::{IndexWord, Key, Node, Ref, cache_slot};
 use crate::memory::prefetch;
-use crate::stats::Counters;
 use crate::sync::{Ordering, unless_modelled};
 use crate::{probing, tuning};
 
@@ -299,11 +298,6 @@ impl<'s, 't> TableWorker<'s, 't> {
     pub fn safepoint_is_due(&self) -> bool {
         // Relaxed: a hint to come to the meeting, which orders everything.
         self.shared.due.load(Ordering::Relaxed) != 0
-    }
-
-    /// The counters, as far as workers have reported.
-    pub fn counters(&self) -> Counters {
-        self.shared.counters()
     }
 
     /// Add this worker's counts to those of all. Returns all look-ups of the operation.
