@@ -236,7 +236,7 @@ fn row(figures: &RankFigures) -> [u64; COLUMNS.len()] {
     [created, capacity, bytes, counters.collections, expansions, calls + tasks_stolen, reads, makes, batches]
 }
 
-const COLUMNS: [&str; 9] = ["created", "capacity", "memory", "gcs", "steps", "calls", "reads", "makes", "sent"];
+const COLUMNS: [&str; 9] = ["created", "room", "memory", "gcs", "steps", "calls", "reads", "makes", "sent"];
 
 /// What went on at each rank, and what its steps cost in messages.
 fn table_of_ranks(rows: &[Vec<u64>]) -> String {
