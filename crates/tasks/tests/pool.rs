@@ -114,13 +114,29 @@ fn a_panic_ends_the_run_and_the_pool_goes_on() {
     panics_end_the_run::<Split>();
 }
 
-/// Leaves that take long, counted, in a comb: each task spawns one leaf and goes on with the rest.
+/// Leaves that take long, in a comb: each task spawns one leaf and goes on with the rest. The
+/// last one spawns more of them until every worker has been seen, because a busy machine may wake
+/// a worker late.
 struct Comb {
+    spawned: AtomicUsize,
     leaves: AtomicUsize,
     workers_seen: [AtomicUsize; 8],
+    deadline: Instant,
 }
 
 const LEAF: u64 = u64::MAX;
+
+impl Comb {
+    fn waits_for_workers(&self) -> bool {
+        let unseen = |seen: &AtomicUsize| seen.load(Ordering::Relaxed) == 0;
+        self.workers_seen.iter().any(unseen) && Instant::now() < self.deadline
+    }
+
+    fn spawn_leaf<D: Deque>(&self, worker: &mut Worker<'_, Self, D>) {
+        self.spawned.fetch_add(1, Ordering::Relaxed);
+        worker.spawn(LEAF);
+    }
+}
 
 impl Work for Comb {
     type Task = u64;
@@ -133,9 +149,14 @@ impl Work for Comb {
             std::thread::sleep(Duration::from_millis(1));
             self.leaves.fetch_add(1, Ordering::Relaxed);
         } else if task > 0 {
-            worker.spawn(LEAF);
+            self.spawn_leaf(worker);
             self.run(worker, task - 1);
             worker.join();
+        } else {
+            while self.waits_for_workers() {
+                (0..8).for_each(|_| self.spawn_leaf(worker));
+                (0..8).for_each(|_| worker.join());
+            }
         }
     }
 }
@@ -143,9 +164,14 @@ impl Work for Comb {
 #[test]
 fn every_worker_takes_part_and_every_task_runs_once() {
     let mut pool: Pool = Pool::new(options(8, StealAmount::One)).unwrap();
-    let comb = Comb { leaves: AtomicUsize::new(0), workers_seen: Default::default() };
+    let comb = Comb {
+        spawned: AtomicUsize::new(0),
+        leaves: AtomicUsize::new(0),
+        workers_seen: Default::default(),
+        deadline: Instant::now() + Duration::from_secs(60),
+    };
     pool.run(&comb, 200).unwrap();
-    assert_eq!(comb.leaves.into_inner(), 200);
+    assert_eq!(comb.leaves.into_inner(), comb.spawned.into_inner());
     assert!(comb.workers_seen.into_iter().all(|seen| seen.into_inner() > 0));
     let statistics = pool.statistics();
     assert!(statistics.steals + statistics.gifts > 0);
