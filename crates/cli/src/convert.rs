@@ -9,7 +9,7 @@ use flate2::write::GzEncoder;
 use std::io::Write;
 use std::path::Path;
 use tremula_diagrams::Attention;
-use tremula_models::{Layout, TransitionSystem, WriteError, write_bdd};
+use tremula_models::{BddSystem, Layout, WriteError, write_bdd};
 
 /// Read a model and write it again.
 pub fn convert(args: &ConvertArgs) -> Result<Exit, Failure> {
@@ -33,7 +33,7 @@ pub fn convert(args: &ConvertArgs) -> Result<Exit, Failure> {
     Ok(Exit::Complete)
 }
 
-fn write(model: &TransitionSystem, layout: Layout, path: &Path, out: impl Write) -> Result<(), Failure> {
+fn write(model: &BddSystem, layout: Layout, path: &Path, out: impl Write) -> Result<(), Failure> {
     write_bdd(model, layout, out).map_err(|error| match error {
         WriteError::Io(error) => Failure::file(path, &error),
         error => Failure::Input(format!("{}: {error}", path.display())),

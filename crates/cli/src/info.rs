@@ -9,7 +9,7 @@ use crate::{matrix_svg, model, output};
 use std::io::Write;
 use tremula_diagrams::{Attention, Budget, Manager};
 use tremula_engines::SymbolicSystem;
-use tremula_models::{Layout, TransitionSystem};
+use tremula_models::{BddSystem, Layout};
 
 /// What to say about models whose file puts reading and writing together.
 pub const NO_DIFFERENCE: &str = "the file does not tell reading from writing";
@@ -41,7 +41,7 @@ fn line(label: &str, value: &str) -> String {
     format!("{label:<12}{value}\n")
 }
 
-fn describe(model: &TransitionSystem, matrix: &Matrix) -> String {
+fn describe(model: &BddSystem, matrix: &Matrix) -> String {
     let widths = model.variables.iter().map(|variable| variable.bits);
     let (least, most) = (widths.clone().min().unwrap_or(0), widths.max().unwrap_or(0));
     let each = if least == most { format!("{most} bits each") } else { format!("{least} to {most} bits each") };
@@ -69,7 +69,7 @@ fn describe(model: &TransitionSystem, matrix: &Matrix) -> String {
 }
 
 /// The initial states and, if the file has them, the reachable ones.
-fn sets(model: &TransitionSystem, memory: usize) -> Result<String, Failure> {
+fn sets(model: &BddSystem, memory: usize) -> Result<String, Failure> {
     let manager = Manager::new(&Budget::new(memory)).map_err(|error| Failure::Limit(error.to_string()))?;
     let system = SymbolicSystem::build(&manager, model)?;
     let count = |set: &tremula_diagrams::Bdd| -> Result<String, Failure> {
@@ -90,7 +90,7 @@ fn sets(model: &TransitionSystem, memory: usize) -> Result<String, Failure> {
 
 impl Matrix {
     /// Which integers each group of a model reads and writes.
-    fn new(model: &TransitionSystem) -> Matrix {
+    fn new(model: &BddSystem) -> Matrix {
         let rows = model.groups.iter().map(|group| (group.reads.clone(), group.writes.clone())).collect();
         let tells_reads_from_writes = model.layout != Layout::Legacy;
         Matrix { columns: model.variables.len(), rows, tells_reads_from_writes }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use tremula_diagrams::Attention;
-use tremula_models::{FormatError, Group, Limits, Node, ReadError, TransitionSystem, read_bdd};
+use tremula_models::{BddSystem, FormatError, Group, Limits, Node, ReadError, read_bdd};
 
 /// What the program itself and small models take: not worth charging to the budget.
 pub const UNCHARGED: usize = 8 << 20;
@@ -38,7 +38,7 @@ impl From<NoModel> for Failure {
 }
 
 /// Read the model at `path`, taking at most `memory` bytes (and a little for small models).
-pub fn read(path: &Path, memory: usize, attention: &Attention) -> Result<TransitionSystem, NoModel> {
+pub fn read(path: &Path, memory: usize, attention: &Attention) -> Result<BddSystem, NoModel> {
     let file = File::open(path).map_err(|error| NoModel::Bad(Failure::file(path, &error)))?;
     let reader = Stoppable { file, attention };
     read_bdd(reader, &limits(memory)).map_err(|error| explain(path, error, attention))
@@ -81,7 +81,7 @@ impl Read for Stoppable<'_> {
 }
 
 /// Bytes that a model takes in memory, roughly.
-pub fn bytes(model: &TransitionSystem) -> usize {
+pub fn bytes(model: &BddSystem) -> usize {
     let lists = model.groups.iter().map(|group| (group.reads.len() + group.writes.len()) * size_of::<u32>());
     model.nodes.len() * size_of::<Node>() + model.groups.len() * size_of::<Group>() + lists.sum::<usize>()
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tremula_diagrams::{Bdd, Counters, Error, Lease, Manager, Options};
 use tremula_engines::{Observer, Round, Strategy, SymbolicSystem};
-use tremula_models::TransitionSystem;
+use tremula_models::BddSystem;
 
 /// Share of the time that counting for progress may take.
 const COUNTING_SHARE: f64 = 0.02;
@@ -140,7 +140,7 @@ fn load(args: &ReachArgs, run: &Run) -> Result<Loaded, Trouble> {
 }
 
 /// Read the model; the lease is for its memory.
-pub fn read(args: &ReachArgs, run: &Run) -> Result<(TransitionSystem, Lease), Trouble> {
+pub fn read(args: &ReachArgs, run: &Run) -> Result<(BddSystem, Lease), Trouble> {
     if run.is_stopped() {
         return Err(Trouble::Unknown(run.stop_reason()));
     }

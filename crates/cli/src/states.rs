@@ -13,7 +13,7 @@ use std::io::BufReader;
 use std::path::Path;
 use tremula_diagrams::io::FileError;
 use tremula_diagrams::{Bdd, Budget, Error, Manager, UBig};
-use tremula_models::{MAX_STATE_BITS, MAX_VARIABLE_BITS, TransitionSystem};
+use tremula_models::{BddSystem, MAX_STATE_BITS, MAX_VARIABLE_BITS};
 
 /// Name of the only root.
 const ROOT: &str = "states";
@@ -114,7 +114,7 @@ impl StateFile {
     }
 
     fn levels(&self) -> Vec<u32> {
-        (0..self.bits()).map(TransitionSystem::current_variable).collect()
+        (0..self.bits()).map(BddSystem::current_variable).collect()
     }
 
     /// The integers of a state.

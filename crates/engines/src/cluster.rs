@@ -7,7 +7,7 @@ use crate::space::Space;
 use crate::system::{SymbolicSystem, import_edge, import_node};
 use tremula_diagrams::cluster::{Blueprint, Program, Set};
 use tremula_diagrams::{Error, ImportEdge, ImportNode};
-use tremula_models::TransitionSystem;
+use tremula_models::BddSystem;
 
 /// What a rank keeps of a model.
 pub struct Plan {
@@ -22,7 +22,7 @@ pub struct Plan {
 
 impl Plan {
     /// Take a system apart.
-    pub fn new(model: &TransitionSystem, system: SymbolicSystem) -> Result<Plan, Error> {
+    pub fn new(model: &BddSystem, system: SymbolicSystem) -> Result<Plan, Error> {
         let (nodes, initial) = initial_states(model);
         let levels = system.state_levels.last().map_or(0, |last| last + 1);
         let blueprint = Blueprint::take(&system.manager, &system.relations, levels)?;
@@ -31,7 +31,7 @@ impl Plan {
 }
 
 /// The nodes below the initial states alone, numbered anew.
-fn initial_states(model: &TransitionSystem) -> (Vec<ImportNode>, ImportEdge) {
+fn initial_states(model: &BddSystem) -> (Vec<ImportNode>, ImportEdge) {
     let root = import_edge(model.initial);
     let mut needed = vec![false; model.nodes.len() + 1];
     needed[root.node as usize] = true;

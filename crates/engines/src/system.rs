@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 use tremula_diagrams::{Bdd, Error, ImportEdge, ImportNode, Manager, Relation, RelationBundle, RelationTree};
-use tremula_models::{Edge, TransitionSystem};
+use tremula_models::{BddSystem, Edge};
 
 /// A model ready for exploration.
 pub struct SymbolicSystem {
@@ -20,7 +20,7 @@ pub struct SymbolicSystem {
 
 impl SymbolicSystem {
     /// Bring a model into `manager`. Nothing of `model` is needed afterwards.
-    pub fn build(manager: &Manager, model: &TransitionSystem) -> Result<SymbolicSystem, Error> {
+    pub fn build(manager: &Manager, model: &BddSystem) -> Result<SymbolicSystem, Error> {
         let roots: Vec<ImportEdge> = std::iter::once(model.initial)
             .chain(model.groups.iter().map(|group| group.relation))
             .map(import_edge)
@@ -30,12 +30,12 @@ impl SymbolicSystem {
         let relations = functions
             .zip(&model.groups)
             .map(|(function, group)| {
-                let levels = |bit| (TransitionSystem::current_variable(bit), TransitionSystem::next_variable(bit));
+                let levels = |bit| (BddSystem::current_variable(bit), BddSystem::next_variable(bit));
                 let pairs: Vec<(u32, u32)> = model.group_bits(group).into_iter().map(levels).collect();
                 manager.relation(&function, &pairs)
             })
             .collect::<Result<_, _>>()?;
-        let state_levels = (0..model.state_bits()).map(TransitionSystem::current_variable).collect();
+        let state_levels = (0..model.state_bits()).map(BddSystem::current_variable).collect();
         let (bundle, tree) = (OnceCell::new(), OnceCell::new());
         Ok(SymbolicSystem { manager: manager.clone(), state_levels, initial, relations, bundle, tree })
     }
@@ -51,7 +51,7 @@ impl SymbolicSystem {
     }
 
     /// The reachable set that the model file itself carries, for comparison.
-    pub fn stored_reachable(&self, model: &TransitionSystem) -> Result<Option<Bdd>, Error> {
+    pub fn stored_reachable(&self, model: &BddSystem) -> Result<Option<Bdd>, Error> {
         let Some(root) = model.reachable else { return Ok(None) };
         let mut functions = self.manager.import(model.nodes.iter().map(import_node), &[import_edge(root)])?;
         Ok(functions.pop())

@@ -6,7 +6,7 @@ use tremula_diagrams::{Attention, Budget, Error, Manager, Options};
 use tremula_engines::{Distributed, Plan, Strategy, SymbolicSystem, explore, reach};
 use tremula_fabric::mail::Mail;
 use tremula_fabric::threads;
-use tremula_models::{Limits, TransitionSystem, read_file};
+use tremula_models::{BddSystem, Limits, read_file};
 
 /// Ranks poll: with those of several tests at once, few processors would do little else.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -14,7 +14,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 /// Nodes by hash, and by level in blocks of different sizes, the default last.
 const BLOCKS: [Option<u32>; 3] = [Some(0), Some(3), None];
 
-fn model(name: &str) -> TransitionSystem {
+fn model(name: &str) -> BddSystem {
     let path = format!("{}/../../testdata/{name}", env!("CARGO_MANIFEST_DIR"));
     read_file(path.as_ref(), &Limits::default()).unwrap().without_reachable()
 }
@@ -24,7 +24,7 @@ fn strategy(name: &str) -> Strategy {
 }
 
 /// States, nodes and levels, as one process finds them.
-fn alone(model: &TransitionSystem, strategy: Strategy) -> (String, usize, Option<u64>) {
+fn alone(model: &BddSystem, strategy: Strategy) -> (String, usize, Option<u64>) {
     let manager = Manager::new(&Budget::new(256 << 20)).unwrap();
     let system = SymbolicSystem::build(&manager, model).unwrap();
     let reached = reach(&system, strategy, &mut ()).map_err(|stopped| stopped.error).unwrap();
@@ -36,7 +36,7 @@ type Found = Result<(String, usize, Option<u64>), Error>;
 
 /// The same, as `ranks` find them; and what went on at each.
 fn together(
-    model: &TransitionSystem,
+    model: &BddSystem,
     strategy: Strategy,
     ranks: usize,
     bytes: usize,

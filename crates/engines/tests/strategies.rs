@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use tremula_diagrams::{Attention, Budget, Error, Manager, Options};
 use tremula_engines::{Observer, Order, Round, Strategy, SymbolicSystem, reach};
-use tremula_models::{Limits, TransitionSystem, read_file};
+use tremula_models::{BddSystem, Limits, read_file};
 
 const MODELS: [&str; 6] = [
     "beem/phils.2.bdd",
@@ -14,7 +14,7 @@ const MODELS: [&str; 6] = [
     "promela/first.bdd",
 ];
 
-fn model(name: &str) -> TransitionSystem {
+fn model(name: &str) -> BddSystem {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name);
     read_file(&path, &Limits::default()).unwrap()
 }
@@ -100,7 +100,7 @@ fn a_stopped_run_keeps_a_lower_bound() {
     }
 }
 
-fn stop_after_three_rounds(model: &TransitionSystem, strategy: Strategy, workers: usize) {
+fn stop_after_three_rounds(model: &BddSystem, strategy: Strategy, workers: usize) {
     let attention = Attention::default();
     let options = Options { workers, worker_threshold: 1, ..Options::default() };
     let manager = Manager::with_options(&Budget::new(64 << 20), options, attention.clone()).unwrap();

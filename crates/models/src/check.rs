@@ -3,11 +3,10 @@
 use crate::error::SystemError;
 use crate::support::{Support, check_support};
 use crate::system::{
-    Edge, FIRST_ACTION_VARIABLE, Group, MAX_ACTION_BITS, MAX_NODE_ID, MAX_STATE_BITS, MAX_VARIABLE_BITS,
-    TransitionSystem,
+    BddSystem, Edge, FIRST_ACTION_VARIABLE, Group, MAX_ACTION_BITS, MAX_NODE_ID, MAX_STATE_BITS, MAX_VARIABLE_BITS,
 };
 
-impl TransitionSystem {
+impl BddSystem {
     /// Checks S1 to S7.
     ///
     /// # Errors

@@ -84,7 +84,7 @@ pub enum WriteError {
     },
 }
 
-/// A violated invariant of a [`TransitionSystem`](crate::TransitionSystem).
+/// A violated invariant of a [`BddSystem`](crate::BddSystem).
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SystemError {

@@ -1,4 +1,4 @@
-//! Symbolic models: one [`TransitionSystem`] type, and the `.bdd` files it is read from.
+//! Symbolic models: one [`BddSystem`] type, and the `.bdd` files it is read from.
 //!
 //! A transition system is an initial set and a number of transition relations, all of them
 //! binary decision diagrams over numbered variables. This crate turns files into such a value
@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use tremula_models::{read_bdd, write_bdd, Edge, Group, Layout, Limits, Node};
-//! use tremula_models::{StateVariable, TransitionSystem};
+//! use tremula_models::{StateVariable, BddSystem};
 //!
 //! // One bit that starts at 0 and flips: initial = ¬x, relation = x ⊕ x'.
 //! let nodes = vec![
@@ -15,7 +15,7 @@
 //!     Node { variable: 0, low: Edge::new(2, false), high: Edge::new(2, true) },     // id 3
 //! ];
 //! let flip = Group { reads: vec![0], writes: vec![0], relation: Edge::new(3, false) };
-//! let system = TransitionSystem {
+//! let system = BddSystem {
 //!     variables: vec![StateVariable { bits: 1 }],
 //!     action_bits: 0,
 //!     nodes,
@@ -36,7 +36,7 @@
 //!
 //! # Invariants
 //!
-//! Every system that [`read_bdd`] returns satisfies S1 to S7 of [`TransitionSystem`], and no two
+//! Every system that [`read_bdd`] returns satisfies S1 to S7 of [`BddSystem`], and no two
 //! of its nodes are equal; so two edges are equal exactly if their functions are.
 //!
 //! Input is never trusted: a file gives a system or an error, whatever its bytes are. What a file
@@ -55,13 +55,15 @@ mod builder;
 mod check;
 mod error;
 mod limits;
+mod petri;
 mod support;
 mod system;
 
 pub use bdd::{read_bdd, read_file, write_bdd};
 pub use error::{FormatError, Malformed, ReadError, SystemError, WriteError};
 pub use limits::Limits;
+pub use petri::{Arc, Effect, NetError, PetriNet, Place, Transition, Unit, Units};
 pub use system::{
-    Edge, FIRST_ACTION_VARIABLE, Group, Layout, MAX_ACTION_BITS, MAX_NODE_ID, MAX_STATE_BITS, MAX_VARIABLE_BITS, Node,
-    StateVariable, TransitionSystem,
+    BddSystem, Edge, FIRST_ACTION_VARIABLE, Group, Layout, MAX_ACTION_BITS, MAX_NODE_ID, MAX_STATE_BITS,
+    MAX_VARIABLE_BITS, Node, StateVariable,
 };

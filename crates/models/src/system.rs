@@ -168,7 +168,7 @@ impl std::fmt::Display for Layout {
 ///   variables of integers its group reads or writes, and action variables.
 /// - S7: read and write lists ascend strictly and name integers that exist.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TransitionSystem {
+pub struct BddSystem {
     /// The integers of a state.
     pub variables: Vec<StateVariable>,
     /// Bits of an action label.
@@ -187,7 +187,7 @@ pub struct TransitionSystem {
     pub layout: Layout,
 }
 
-impl TransitionSystem {
+impl BddSystem {
     /// Bits of a state.
     #[must_use]
     pub fn state_bits(&self) -> u32 {

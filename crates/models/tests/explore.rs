@@ -6,7 +6,7 @@ mod common;
 use std::collections::HashSet;
 
 use common::{load, testdata};
-use tremula_models::{Edge, Layout, Limits, TransitionSystem, read_bdd, write_bdd};
+use tremula_models::{BddSystem, Edge, Layout, Limits, read_bdd, write_bdd};
 
 /// A state, bit by bit.
 type State = Vec<bool>;
@@ -15,7 +15,7 @@ type State = Vec<bool>;
 /// `found`. Variables in `fixed` have that value only. Whatever is below the order must not be
 /// false: actions vanish like this.
 fn satisfy(
-    system: &TransitionSystem,
+    system: &BddSystem,
     edge: Edge,
     order: &[(u32, Option<bool>)],
     values: &mut Vec<bool>,
@@ -40,19 +40,19 @@ fn satisfy(
 }
 
 /// All states in a set.
-fn states(system: &TransitionSystem, set: Edge) -> Vec<State> {
-    let order: Vec<_> = (0..system.state_bits()).map(|bit| (TransitionSystem::current_variable(bit), None)).collect();
+fn states(system: &BddSystem, set: Edge) -> Vec<State> {
+    let order: Vec<_> = (0..system.state_bits()).map(|bit| (BddSystem::current_variable(bit), None)).collect();
     let mut states = Vec::new();
     satisfy(system, set, &order, &mut Vec::new(), &mut |values| states.push(values.to_vec()));
     states
 }
 
-fn successors(system: &TransitionSystem, group: usize, bits: &[u32], state: &State) -> Vec<State> {
+fn successors(system: &BddSystem, group: usize, bits: &[u32], state: &State) -> Vec<State> {
     let order: Vec<_> = bits
         .iter()
         .flat_map(|&bit| {
-            let now = (TransitionSystem::current_variable(bit), Some(state[bit as usize]));
-            [now, (TransitionSystem::next_variable(bit), None)]
+            let now = (BddSystem::current_variable(bit), Some(state[bit as usize]));
+            [now, (BddSystem::next_variable(bit), None)]
         })
         .collect();
     let mut next = Vec::new();
@@ -67,7 +67,7 @@ fn successors(system: &TransitionSystem, group: usize, bits: &[u32], state: &Sta
 }
 
 /// The number of reachable states and of breadth-first levels.
-fn explore(system: &TransitionSystem) -> (usize, usize) {
+fn explore(system: &BddSystem) -> (usize, usize) {
     let bits: Vec<Vec<u32>> = system.groups.iter().map(|group| system.group_bits(group)).collect();
     let mut frontier = states(system, system.initial);
     let mut visited: HashSet<State> = frontier.iter().cloned().collect();

@@ -7,11 +7,10 @@ use std::io::Write;
 use common::bytes::{ACTION, Bytes, FALSE, NOT, TRUE, legacy, seeds, sylvan, uneven};
 use common::property::reading_is_safe;
 use tremula_models::{
-    Edge, FormatError, Layout, Limits, MAX_NODE_ID, Malformed, SystemError, TransitionSystem, WriteError, read_bdd,
-    write_bdd,
+    BddSystem, Edge, FormatError, Layout, Limits, MAX_NODE_ID, Malformed, SystemError, WriteError, read_bdd, write_bdd,
 };
 
-fn read(bytes: &[u8]) -> Result<TransitionSystem, FormatError> {
+fn read(bytes: &[u8]) -> Result<BddSystem, FormatError> {
     read_bdd(bytes, &Limits::default())
 }
 
@@ -275,7 +274,7 @@ fn deep_diagrams_do_not_exhaust_the_stack() {
 #[test]
 fn invalid_systems_are_not_written() {
     let valid = read(&sylvan().0).expect("a valid file");
-    let refused = |change: &dyn Fn(&mut TransitionSystem)| {
+    let refused = |change: &dyn Fn(&mut BddSystem)| {
         let mut system = valid.clone();
         change(&mut system);
         match write_bdd(&system, Layout::Legacy, Vec::new()) {

@@ -7,9 +7,9 @@ use std::path::Path;
 use common::property::{equal_up_to_layout, have_same_diagrams};
 use common::random::Random;
 use common::{collection, load, models_in, testdata};
-use tremula_models::{Edge, FIRST_ACTION_VARIABLE, Layout, Limits, TransitionSystem, read_bdd, write_bdd};
+use tremula_models::{BddSystem, Edge, FIRST_ACTION_VARIABLE, Layout, Limits, read_bdd, write_bdd};
 
-fn converted(system: &TransitionSystem, layout: Layout) -> TransitionSystem {
+fn converted(system: &BddSystem, layout: Layout) -> BddSystem {
     let mut file = Vec::new();
     write_bdd(system, layout, &mut file).expect("written");
     let again = read_bdd(file.as_slice(), &Limits::default()).expect("what was written");
@@ -20,7 +20,7 @@ fn converted(system: &TransitionSystem, layout: Layout) -> TransitionSystem {
 
 /// For each variable of `narrow`, the same bit's variable in the system with integers of equal
 /// width; and the variables of the bits that were added.
-fn padding(narrow: &TransitionSystem, wide: &TransitionSystem) -> (Vec<u32>, Vec<u32>) {
+fn padding(narrow: &BddSystem, wide: &BddSystem) -> (Vec<u32>, Vec<u32>) {
     let (mut moved, mut added) = (Vec::new(), Vec::new());
     let mut variable = 0;
     for (before, after) in narrow.variables.iter().zip(&wide.variables) {
@@ -34,7 +34,7 @@ fn padding(narrow: &TransitionSystem, wide: &TransitionSystem) -> (Vec<u32>, Vec
 
 /// A random assignment that follows a path to the wanted result half of the time, since most
 /// assignments satisfy no set.
-fn random_assignment(system: &TransitionSystem, root: Edge, random: &mut Random) -> Vec<(u32, bool)> {
+fn random_assignment(system: &BddSystem, root: Edge, random: &mut Random) -> Vec<(u32, bool)> {
     let mut path = Vec::new();
     let mut edge = root;
     while let Some(node) = system.node(edge) {
@@ -54,8 +54,8 @@ fn random_assignment(system: &TransitionSystem, root: Edge, random: &mut Random)
 /// Compares the functions of `narrow` and `wide` on random assignments. `scope` says whether a
 /// padding variable matters to the function.
 fn assert_same_function(
-    (narrow, before): (&TransitionSystem, Edge),
-    (wide, after): (&TransitionSystem, Edge),
+    (narrow, before): (&BddSystem, Edge),
+    (wide, after): (&BddSystem, Edge),
     scope: impl Fn(u32) -> bool,
     random: &mut Random,
 ) {
@@ -88,7 +88,7 @@ fn assert_same_function(
     }
 }
 
-fn assert_same_system(narrow: &TransitionSystem, wide: &TransitionSystem, random: &mut Random) {
+fn assert_same_system(narrow: &BddSystem, wide: &BddSystem, random: &mut Random) {
     let width = wide.variables[0].bits;
     let current = |variable: u32| variable.is_multiple_of(2);
     assert_same_function((narrow, narrow.initial), (wide, wide.initial), current, random);

@@ -5,14 +5,14 @@ mod common;
 use std::io::Write;
 
 use common::bytes::{legacy, seeds, sylvan, uneven};
-use tremula_models::{FIRST_ACTION_VARIABLE, Layout, Limits, TransitionSystem, read_bdd, read_file, write_bdd};
+use tremula_models::{BddSystem, FIRST_ACTION_VARIABLE, Layout, Limits, read_bdd, read_file, write_bdd};
 
-fn read(bytes: &[u8]) -> TransitionSystem {
+fn read(bytes: &[u8]) -> BddSystem {
     read_bdd(bytes, &Limits::default()).expect("a valid file")
 }
 
 /// The system that both tiny files describe, checked on every assignment of its variables.
-fn assert_is_tiny(system: &TransitionSystem) {
+fn assert_is_tiny(system: &BddSystem) {
     assert_eq!(system.check(), Ok(()));
     assert_eq!((system.variables.len(), system.state_bits(), system.action_bits), (2, 2, 1));
     assert_eq!(system.groups.len(), 1);

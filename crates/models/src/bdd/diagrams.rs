@@ -18,7 +18,7 @@ const LEAF: u64 = 1 << 62;
 /// The diagrams of the file read so far.
 ///
 /// Whatever it hands out refers to nodes that satisfy S2 to S4 of
-/// [`TransitionSystem`](crate::TransitionSystem).
+/// [`BddSystem`](crate::BddSystem).
 pub(super) struct Diagrams<'a> {
     limits: &'a Limits,
     builder: Builder,

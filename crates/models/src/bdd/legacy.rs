@@ -18,7 +18,7 @@ use super::cursor::{Cursor, Fault};
 use super::diagrams::Diagrams;
 use crate::limits::Limits;
 use crate::system::{
-    Edge, Group, Layout, MAX_ACTION_BITS, MAX_STATE_BITS, MAX_VARIABLE_BITS, StateVariable, TransitionSystem,
+    BddSystem, Edge, Group, Layout, MAX_ACTION_BITS, MAX_STATE_BITS, MAX_VARIABLE_BITS, StateVariable,
 };
 
 /// The state vector as the head of the file describes it.
@@ -35,7 +35,7 @@ impl Shape {
 }
 
 /// Decodes a whole file.
-pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<TransitionSystem, Fault> {
+pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<BddSystem, Fault> {
     let mut cursor = Cursor::new(bytes);
     let shape = read_shape(&mut cursor)?;
     let action_bits = cursor.number(0, MAX_ACTION_BITS, "the number of action bits")?;
@@ -54,7 +54,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<TransitionSystem, Fa
     };
     cursor.finish()?;
 
-    let mut system = TransitionSystem {
+    let mut system = BddSystem {
         variables,
         action_bits,
         nodes: diagrams.into_nodes(),
@@ -94,7 +94,7 @@ fn read_set_cube(cursor: &mut Cursor, diagrams: &mut Diagrams, shape: Shape) -> 
     let offset = cursor.offset();
     let mut bits = 0;
     diagrams.read_cube(cursor, |variable| {
-        let next = TransitionSystem::current_variable(bits);
+        let next = BddSystem::current_variable(bits);
         bits += 1;
         if variable == next && bits <= shape.state_bits() {
             Ok(())

@@ -22,7 +22,7 @@ use std::path::Path;
 
 use crate::error::{FormatError, Malformed, ReadError};
 use crate::limits::Limits;
-use crate::system::{Layout, TransitionSystem};
+use crate::system::{BddSystem, Layout};
 use cursor::Fault;
 use input::Input;
 
@@ -39,7 +39,7 @@ const COMPLEMENT: u64 = 1 << 63;
 /// # Errors
 ///
 /// If the file cannot be read or is not a model; the error names the file.
-pub fn read_file(path: &Path, limits: &Limits) -> Result<TransitionSystem, ReadError> {
+pub fn read_file(path: &Path, limits: &Limits) -> Result<BddSystem, ReadError> {
     File::open(path)
         .map_err(FormatError::Io)
         .and_then(|file| read_bdd(file, limits))
@@ -53,7 +53,7 @@ pub fn read_file(path: &Path, limits: &Limits) -> Result<TransitionSystem, ReadE
 /// # Errors
 ///
 /// If reading fails, a limit is exceeded, or the bytes are not a model in either layout.
-pub fn read_bdd(reader: impl Read, limits: &Limits) -> Result<TransitionSystem, FormatError> {
+pub fn read_bdd(reader: impl Read, limits: &Limits) -> Result<BddSystem, FormatError> {
     let Input { bytes, compressed } = input::read_all(reader, limits)?;
     let malformed = |layout, fault: Fault| {
         FormatError::Malformed(Malformed {

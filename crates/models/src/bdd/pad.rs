@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use crate::builder::{Builder, Full};
-use crate::system::{Edge, FIRST_ACTION_VARIABLE, MAX_STATE_BITS, Node, TransitionSystem};
+use crate::system::{BddSystem, Edge, FIRST_ACTION_VARIABLE, MAX_STATE_BITS, Node};
 
 /// The diagrams of a system whose integers all have the same width.
 pub(super) struct Uniform {
@@ -19,7 +19,7 @@ pub(super) struct Uniform {
 }
 
 /// The width that fits all integers, unless there are too many bits then.
-pub(super) fn width(system: &TransitionSystem) -> Option<u32> {
+pub(super) fn width(system: &BddSystem) -> Option<u32> {
     let width = system.variables.iter().map(|variable| variable.bits).max()?;
     let bits = system.variables.len() as u64 * u64::from(width);
     (bits <= u64::from(MAX_STATE_BITS)).then_some(width)
@@ -27,7 +27,7 @@ pub(super) fn width(system: &TransitionSystem) -> Option<u32> {
 
 impl Uniform {
     /// Pads the integers of `system`, which satisfies its invariants, to `width` bits.
-    pub(super) fn new(system: &TransitionSystem, width: u32) -> Result<Self, Full> {
+    pub(super) fn new(system: &BddSystem, width: u32) -> Result<Self, Full> {
         if system.variables.iter().all(|variable| variable.bits == width) {
             Self::copied(system)
         } else {
@@ -36,7 +36,7 @@ impl Uniform {
     }
 
     /// There is nothing to pad.
-    fn copied(system: &TransitionSystem) -> Result<Self, Full> {
+    fn copied(system: &BddSystem) -> Result<Self, Full> {
         let mut builder = Builder::new();
         let mut edges = vec![Edge::FALSE];
         for node in &system.nodes {
@@ -51,21 +51,20 @@ impl Uniform {
         Ok(Self { builder, initial, relations, reachable })
     }
 
-    fn padded(system: &TransitionSystem, width: u32) -> Result<Self, Full> {
+    fn padded(system: &BddSystem, width: u32) -> Result<Self, Full> {
         let mut builder = Builder::new();
         let moved = moved_variables(system, width);
         let integers = 0..system.variables.len() as u32;
         let mut pad =
             |root, pads: &[u32]| Padding { nodes: &system.nodes, moved: &moved, pads }.conjoin(&mut builder, root);
 
-        let state_pads: Vec<u32> = pad_bits(system, width, integers).map(TransitionSystem::current_variable).collect();
+        let state_pads: Vec<u32> = pad_bits(system, width, integers).map(BddSystem::current_variable).collect();
         let initial = pad(system.initial, &state_pads)?;
         let mut relations = Vec::new();
         for group in &system.groups {
             let bits = pad_bits(system, width, group.touched().into_iter());
-            let pads: Vec<u32> = bits
-                .flat_map(|bit| [TransitionSystem::current_variable(bit), TransitionSystem::next_variable(bit)])
-                .collect();
+            let pads: Vec<u32> =
+                bits.flat_map(|bit| [BddSystem::current_variable(bit), BddSystem::next_variable(bit)]).collect();
             relations.push(pad(group.relation, &pads)?);
         }
         let reachable = system.reachable.map(|root| pad(root, &state_pads)).transpose()?;
@@ -78,16 +77,16 @@ fn copy_of(edges: &[Edge], edge: Edge) -> Edge {
 }
 
 /// For each state variable, the variable of the same bit in the padded state.
-fn moved_variables(system: &TransitionSystem, width: u32) -> Vec<u32> {
+fn moved_variables(system: &BddSystem, width: u32) -> Vec<u32> {
     let bits = (0..).zip(&system.variables).flat_map(|(integer, variable)| {
         let end: u32 = (integer + 1) * width;
         end - variable.bits..end
     });
-    bits.flat_map(|bit| [TransitionSystem::current_variable(bit), TransitionSystem::next_variable(bit)]).collect()
+    bits.flat_map(|bit| [BddSystem::current_variable(bit), BddSystem::next_variable(bit)]).collect()
 }
 
 /// The padding bits of these integers.
-fn pad_bits(system: &TransitionSystem, width: u32, integers: impl Iterator<Item = u32>) -> impl Iterator<Item = u32> {
+fn pad_bits(system: &BddSystem, width: u32, integers: impl Iterator<Item = u32>) -> impl Iterator<Item = u32> {
     integers.flat_map(move |integer| {
         let missing = width - system.variables[integer as usize].bits;
         integer * width..integer * width + missing

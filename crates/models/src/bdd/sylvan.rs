@@ -17,14 +17,14 @@ use super::cursor::{Cursor, Fault};
 use super::diagrams::Diagrams;
 use crate::limits::Limits;
 use crate::system::{
-    Edge, Group, Layout, MAX_ACTION_BITS, MAX_STATE_BITS, MAX_VARIABLE_BITS, StateVariable, TransitionSystem,
+    BddSystem, Edge, Group, Layout, MAX_ACTION_BITS, MAX_STATE_BITS, MAX_VARIABLE_BITS, StateVariable,
 };
 
 /// Says that a set is over the whole state, not over some of its integers.
 pub(super) const ALL_INTEGERS: i32 = -1;
 
 /// Decodes a whole file.
-pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<TransitionSystem, Fault> {
+pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<BddSystem, Fault> {
     let mut cursor = Cursor::new(bytes);
     let variables = read_variables(&mut cursor)?;
     let action_bits = cursor.number(0, MAX_ACTION_BITS, "the number of action bits")?;
@@ -48,8 +48,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<TransitionSystem, Fa
 
     let nodes = diagrams.into_nodes();
     let layout = Layout::Sylvan;
-    let mut system =
-        TransitionSystem { variables, action_bits, nodes, initial, groups, reachable, action_labels, layout };
+    let mut system = BddSystem { variables, action_bits, nodes, initial, groups, reachable, action_labels, layout };
     system.compact();
     Ok(system)
 }

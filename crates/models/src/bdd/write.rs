@@ -7,7 +7,7 @@ use super::sylvan::ALL_INTEGERS;
 use super::{COMPLEMENT, ID_BITS};
 use crate::builder::{Builder, Full};
 use crate::error::WriteError;
-use crate::system::{Edge, Layout, Node, TransitionSystem};
+use crate::system::{BddSystem, Edge, Layout, Node};
 
 /// Marks a node that will get an id in the file, but has none yet.
 const PENDING: u32 = u32::MAX;
@@ -21,7 +21,7 @@ const PENDING: u32 = u32::MAX;
 /// # Errors
 ///
 /// If the system violates its invariants, does not fit the layout, or cannot be written.
-pub fn write_bdd(system: &TransitionSystem, layout: Layout, out: impl Write) -> Result<(), WriteError> {
+pub fn write_bdd(system: &BddSystem, layout: Layout, out: impl Write) -> Result<(), WriteError> {
     system.check()?;
     let mut out = Output { out: BufWriter::new(out), layout };
     match layout {
@@ -31,7 +31,7 @@ pub fn write_bdd(system: &TransitionSystem, layout: Layout, out: impl Write) -> 
     Ok(out.out.flush()?)
 }
 
-fn write_sylvan<W: Write>(system: &TransitionSystem, out: &mut Output<W>) -> Result<(), WriteError> {
+fn write_sylvan<W: Write>(system: &BddSystem, out: &mut Output<W>) -> Result<(), WriteError> {
     let nodes = &system.nodes;
     let mut numbering = Numbering::new(nodes.len());
     out.count(system.variables.len())?;
@@ -65,7 +65,7 @@ fn write_sylvan<W: Write>(system: &TransitionSystem, out: &mut Output<W>) -> Res
     Ok(())
 }
 
-fn write_legacy<W: Write>(system: &TransitionSystem, out: &mut Output<W>) -> Result<(), WriteError> {
+fn write_legacy<W: Write>(system: &BddSystem, out: &mut Output<W>) -> Result<(), WriteError> {
     let Some(width) = pad::width(system) else {
         return Err(out.does_not_fit("integers of one width need more state bits than there are"));
     };
@@ -106,9 +106,9 @@ struct Cubes {
 }
 
 impl Cubes {
-    fn new(builder: &mut Builder, system: &TransitionSystem, width: u32) -> Result<Self, Full> {
+    fn new(builder: &mut Builder, system: &BddSystem, width: u32) -> Result<Self, Full> {
         let bits = width * system.variables.len() as u32;
-        let state = (0..bits).map(TransitionSystem::current_variable);
+        let state = (0..bits).map(BddSystem::current_variable);
         let state = Self::cube(builder, state)?;
         let per_integer = 2 * width;
         let groups = system.groups.iter().map(|group| {

@@ -7,7 +7,7 @@ pub mod random;
 
 use std::path::{Path, PathBuf};
 
-use tremula_models::{Limits, TransitionSystem, read_file};
+use tremula_models::{BddSystem, Limits, read_file};
 
 /// The folder of the small models that are part of the repository.
 pub fn testdata() -> PathBuf {
@@ -35,6 +35,6 @@ pub fn models_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Reads a model that must be fine.
-pub fn load(path: &Path) -> TransitionSystem {
+pub fn load(path: &Path) -> BddSystem {
     read_file(path, &Limits::default()).unwrap_or_else(|error| panic!("{error}"))
 }

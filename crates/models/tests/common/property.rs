@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use tremula_models::{Edge, Layout, Limits, TransitionSystem, WriteError, read_bdd, write_bdd};
+use tremula_models::{BddSystem, Edge, Layout, Limits, WriteError, read_bdd, write_bdd};
 
 /// Small enough that no input takes long.
 fn limits() -> Limits {
@@ -18,7 +18,7 @@ pub fn reading_is_safe(data: &[u8]) {
 }
 
 /// Writes a system in both layouts and reads it back.
-fn round_trip(system: &TransitionSystem) {
+fn round_trip(system: &BddSystem) {
     for layout in [Layout::Sylvan, Layout::Legacy] {
         // Padding each of many narrow integers to the widest one's width takes long, and may not
         // be possible. Real models are far from it.
@@ -41,7 +41,7 @@ fn round_trip(system: &TransitionSystem) {
 }
 
 /// What is in both layouts must be the same, diagrams included unless an integer was padded.
-pub fn equal_up_to_layout(before: &TransitionSystem, after: &TransitionSystem) {
+pub fn equal_up_to_layout(before: &BddSystem, after: &BddSystem) {
     assert_eq!(before.variables.len(), after.variables.len());
     assert_eq!(before.action_bits, after.action_bits);
     assert_eq!(before.reachable.is_some(), after.reachable.is_some());
@@ -50,7 +50,7 @@ pub fn equal_up_to_layout(before: &TransitionSystem, after: &TransitionSystem) {
         assert_eq!(before.touched(), after.touched());
     }
     if after.layout == Layout::Sylvan {
-        let lists = |system: &TransitionSystem| {
+        let lists = |system: &BddSystem| {
             let lists = system.groups.iter().map(|group| (group.reads.clone(), group.writes.clone()));
             lists.collect::<Vec<_>>()
         };
@@ -64,8 +64,8 @@ pub fn equal_up_to_layout(before: &TransitionSystem, after: &TransitionSystem) {
 
 /// Whether two systems have the same diagrams, whatever the order of their nodes: whether
 /// matching up the roots matches up all nodes, one to one.
-pub fn have_same_diagrams(left: &TransitionSystem, right: &TransitionSystem) -> bool {
-    let roots = |system: &TransitionSystem| {
+pub fn have_same_diagrams(left: &BddSystem, right: &BddSystem) -> bool {
+    let roots = |system: &BddSystem| {
         let relations = system.groups.iter().map(|group| group.relation);
         relations.chain(system.reachable).chain([system.initial]).collect::<Vec<Edge>>()
     };
