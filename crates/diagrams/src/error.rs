@@ -57,6 +57,18 @@ pub enum Error {
         /// What is wrong with it.
         problem: &'static str,
     },
+    /// A value beyond what nodes can hold.
+    #[error("a value at level {level} is beyond the largest, {}", u32::MAX)]
+    ValueTooLarge {
+        /// The level.
+        level: u32,
+    },
+    /// Changes of an event are not in the order of their levels.
+    #[error("the changes of an event must ascend by level")]
+    UnorderedChanges,
+    /// A change allows no value, or leads below zero.
+    #[error("a change must allow some value and lead to no value below zero")]
+    ImpossibleChange,
     /// Too many different variable sets or renamings for the operation cache's tags.
     #[error("too many different variable sets or renamings")]
     TooManyParameters,

@@ -33,6 +33,7 @@ pub mod io;
 mod lanes;
 mod lease;
 mod manager;
+pub mod mdd;
 mod ops;
 mod pace;
 mod relation;

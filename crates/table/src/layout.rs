@@ -307,6 +307,12 @@ fn fold(a: u64, b: u64) -> u64 {
     mixed.wrapping_mul(FACTOR)
 }
 
+/// A hash of two words, in which all bits are as good.
+#[inline]
+pub fn mix(a: u64, b: u64) -> u64 {
+    fold(a, b)
+}
+
 /// Map a hash to `0..len` by its upper bits, without a division and for any length.
 #[inline]
 pub fn scale(hash: u64, len: usize) -> usize {

@@ -30,6 +30,7 @@ mod budget;
 mod cache;
 mod copies;
 mod division;
+mod forest;
 mod index;
 #[cfg(all(test, loom))]
 mod interleavings;
@@ -47,6 +48,7 @@ pub use bitmap::{Bitmap, Ranks};
 pub use budget::{Budget, Lease, OverBudget};
 pub use copies::{Copies, CopyStore};
 pub use division::Division;
+pub use forest::{Branch, FOREST_LEVELS, Forest, ForestOptions, MemoKind, Operation, Question, Shape};
 pub use layout::{Key, Node, OpTag, Ref};
 pub use roots::HandleSlots;
 pub use shared::{Attendance, Blocked, Shared, TableWorker};

@@ -1,0 +1,100 @@
+//! What all operations share: the forest, nodes in the making, and what protects them.
+
+use super::event::Events;
+use crate::error::Error;
+use tremula_table::{Attention, Branch, Budget, Forest, ForestOptions, HandleSlots, Ref, SetupError};
+
+/// How tables of multi-valued diagrams behave.
+pub type MddOptions = ForestOptions;
+
+/// A node in the making, at its level.
+#[derive(Default)]
+pub struct Frame {
+    /// Values and children, ascending by value.
+    pub branches: Vec<Branch>,
+    /// When each child changed last; for saturation.
+    pub changed: Vec<u32>,
+    /// When each event looked last; for saturation.
+    pub looked: Vec<u32>,
+}
+
+/// The state of a manager.
+pub struct Core {
+    pub forest: Forest,
+    /// One for each level.
+    pub frames: Vec<Frame>,
+    pub events: Events,
+    pub slots: HandleSlots,
+    /// Nodes that are in no frame and under no handle, and still needed.
+    kept: Vec<u32>,
+    /// Closures begun so far: results under different events must not be confused.
+    pub closures: u32,
+}
+
+/// Recursion goes on in fresh memory where the stack is nearly used up; looked at once in so many levels.
+const LEVELS_PER_LOOK: usize = 16;
+const RED_ZONE: usize = 64 << 10;
+const MORE_STACK: usize = 4 << 20;
+
+/// Run a part of a recursion, at a level, where there is stack for it.
+#[inline]
+pub fn with_stack<T>(level: usize, part: impl FnOnce() -> T) -> T {
+    if level.is_multiple_of(LEVELS_PER_LOOK) { stacker::maybe_grow(RED_ZONE, MORE_STACK, part) } else { part() }
+}
+
+impl Core {
+    pub fn new(levels: usize, budget: &Budget, options: MddOptions, attention: Attention) -> Result<Core, SetupError> {
+        Ok(Core {
+            forest: Forest::new(budget, options, attention)?,
+            frames: (0..levels).map(|_| Frame::default()).collect(),
+            events: Events::default(),
+            slots: HandleSlots::default(),
+            kept: Vec::new(),
+            closures: 0,
+        })
+    }
+
+    /// Make a node of the frame at `level`, and empty the frame.
+    #[inline]
+    pub fn pack(&mut self, level: usize) -> Result<u32, Error> {
+        loop {
+            if let Some(node) = self.forest.make(level as u32, &self.frames[level].branches)? {
+                self.frames[level].branches.clear();
+                return Ok(node);
+            }
+            self.make_room()?;
+        }
+    }
+
+    #[cold]
+    fn make_room(&mut self) -> Result<(), Error> {
+        let handles = self.slots.iter().map(Ref::bits);
+        let in_frames = self.frames.iter().flat_map(|frame| frame.branches.iter().map(|branch| branch.child));
+        Ok(self.forest.make_room(handles.chain(in_frames).chain(self.kept.iter().copied()))?)
+    }
+
+    /// Protect a node while `part` runs.
+    #[inline]
+    pub fn keeping<T>(&mut self, node: u32, part: impl FnOnce(&mut Core) -> T) -> T {
+        self.kept.push(node);
+        let result = part(self);
+        self.kept.pop();
+        result
+    }
+
+    /// Forget what an operation that failed has left behind.
+    pub fn reset(&mut self) {
+        self.frames.iter_mut().for_each(|frame| frame.branches.clear());
+        self.kept.clear();
+    }
+
+    /// Protect a node by a handle's slot.
+    pub fn open_slot(&mut self, node: u32) -> u32 {
+        self.slots.open(Ref::from_bits(node))
+    }
+
+    /// The node under a handle.
+    pub fn in_slot(&self, slot: u32) -> u32 {
+        self.slots.get(slot).bits()
+    }
+}

@@ -1,0 +1,277 @@
+//! What users hold: managers, and sets that live as long as somebody has a handle on them.
+
+use super::core::{Core, MddOptions};
+use super::event::{Change, Event};
+use super::saturate::{Closure, Saturation};
+use crate::error::Error;
+use dashu_int::UBig;
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+use tremula_table::{Attention, Branch, Budget, Counters, FOREST_LEVELS, Forest};
+
+/// Sets of vectors of one length, and the memory they live in. Clones share it.
+#[derive(Clone)]
+pub struct MddManager {
+    core: Rc<RefCell<Core>>,
+    levels: usize,
+}
+
+/// A set of vectors.
+pub struct Mdd {
+    manager: MddManager,
+    slot: u32,
+}
+
+impl MddManager {
+    /// A manager for vectors of `levels` numbers, inside `budget`.
+    pub fn new(levels: usize, budget: &Budget, options: MddOptions, attention: Attention) -> Result<MddManager, Error> {
+        if levels >= FOREST_LEVELS as usize {
+            return Err(Error::LevelTooLarge { level: levels as u32 });
+        }
+        let core = Core::new(levels, budget, options, attention).map_err(|_| Error::TableFull)?;
+        Ok(MddManager { core: Rc::new(RefCell::new(core)), levels })
+    }
+
+    /// How many numbers a vector has.
+    #[must_use]
+    pub fn levels(&self) -> usize {
+        self.levels
+    }
+
+    /// The set with no vector.
+    #[must_use]
+    pub fn empty(&self) -> Mdd {
+        self.handle(Forest::EMPTY)
+    }
+
+    /// The set with one vector.
+    ///
+    /// # Panics
+    ///
+    /// If the vector has another length than those of this manager.
+    pub fn vector(&self, values: &[u32]) -> Result<Mdd, Error> {
+        assert_eq!(values.len(), self.levels, "the length of vectors is that of the manager");
+        self.apply(|core| {
+            (0..values.len()).rev().try_fold(Forest::TERMINAL, |child, level| {
+                core.frames[level].branches.push(Branch { value: values[level], child });
+                core.pack(level)
+            })
+        })
+    }
+
+    /// An event that makes these changes, which ascend by level.
+    pub fn event(&self, changes: &[Change]) -> Result<Event, Error> {
+        match changes.iter().find(|change| change.level as usize >= self.levels) {
+            Some(change) => Err(Error::LevelTooLarge { level: change.level }),
+            None => self.core.borrow_mut().events.event(changes),
+        }
+    }
+
+    /// The event that undoes another: it leads from each state back to those that the other came from.
+    pub fn reversed(&self, event: Event) -> Result<Event, Error> {
+        let core = &mut *self.core.borrow_mut();
+        let changes = core.events.changes(event).map(|change| {
+            let after = |value: u32| u32::try_from(i64::from(value) + change.delta).unwrap_or(u32::MAX);
+            Change { least: after(change.least), most: after(change.most), delta: -change.delta, ..change }
+        });
+        let changes: Vec<Change> = changes.collect();
+        core.events.event(&changes)
+    }
+
+    /// Running totals and present sizes of the tables.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.core.borrow().forest.counters()
+    }
+
+    fn apply(&self, operation: impl FnOnce(&mut Core) -> Result<u32, Error>) -> Result<Mdd, Error> {
+        let result = {
+            let core = &mut *self.core.borrow_mut();
+            let result = operation(core);
+            core.reset();
+            result
+        };
+        Ok(self.handle(result?))
+    }
+
+    fn handle(&self, node: u32) -> Mdd {
+        let slot = self.core.borrow_mut().open_slot(node);
+        Mdd { manager: self.clone(), slot }
+    }
+}
+
+impl Mdd {
+    /// The manager that the set lives in.
+    #[must_use]
+    pub fn manager(&self) -> &MddManager {
+        &self.manager
+    }
+
+    fn node(&self) -> u32 {
+        self.manager.core.borrow().in_slot(self.slot)
+    }
+
+    fn mate(&self, other: &Mdd) -> Result<u32, Error> {
+        if Rc::ptr_eq(&self.manager.core, &other.manager.core) {
+            Ok(other.node())
+        } else {
+            Err(Error::DifferentManagers)
+        }
+    }
+
+    /// What is in one of the sets or in both.
+    pub fn union(&self, other: &Mdd) -> Result<Mdd, Error> {
+        let (a, b) = (self.node(), self.mate(other)?);
+        self.manager.apply(|core| core.union(a, b, 0))
+    }
+
+    /// What is in both sets.
+    pub fn intersection(&self, other: &Mdd) -> Result<Mdd, Error> {
+        let (a, b) = (self.node(), self.mate(other)?);
+        self.manager.apply(|core| core.intersection(a, b, 0))
+    }
+
+    /// What is in this set and not in the other.
+    pub fn minus(&self, other: &Mdd) -> Result<Mdd, Error> {
+        let (a, b) = (self.node(), self.mate(other)?);
+        self.manager.apply(|core| core.minus(a, b, 0))
+    }
+
+    /// Where `event` leads from the vectors of this set.
+    pub fn fire(&self, event: Event) -> Result<Mdd, Error> {
+        let set = self.node();
+        self.manager.apply(|core| core.fire(set, event, 0))
+    }
+
+    /// The vectors of this set in which `event` is not possible.
+    pub fn disabled(&self, event: Event) -> Result<Mdd, Error> {
+        let set = self.node();
+        self.manager.apply(|core| core.disabled(set, event, 0))
+    }
+
+    /// The smallest set that contains this one and that no event leads out of.
+    pub fn closure(&self, events: &[Event], saturation: Saturation) -> Result<Mdd, Error> {
+        let set = self.node();
+        self.manager.apply(|core| Closure::new(core, events, saturation).close(core, set, 0))
+    }
+
+    /// Has the set no vector?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.node() == Forest::EMPTY
+    }
+
+    /// How many vectors there are.
+    pub fn count(&self) -> Result<UBig, Error> {
+        self.manager.core.borrow().count(self.node())
+    }
+
+    /// How many pairs there are of a vector and one of `events` that is possible in it.
+    pub fn count_possible(&self, events: &[Event]) -> Result<UBig, Error> {
+        self.manager.core.borrow().transitions(self.node(), events)
+    }
+
+    /// How many nodes the diagram has.
+    pub fn node_count(&self) -> Result<usize, Error> {
+        self.manager.core.borrow().node_count(self.node())
+    }
+
+    /// The greatest value of each variable; zeros for the empty set.
+    pub fn greatest_values(&self) -> Result<Vec<u32>, Error> {
+        self.manager.core.borrow().greatest_values(self.node())
+    }
+
+    /// The greatest sum that a vector has, if `weight` tells what a value of a level counts for.
+    pub fn greatest_sum(&self, weight: impl Fn(u32, u32) -> u128) -> Result<Option<u128>, Error> {
+        self.manager.core.borrow().greatest_sum(self.node(), weight)
+    }
+
+    /// Is this vector in the set?
+    #[must_use]
+    pub fn contains(&self, vector: &[u32]) -> bool {
+        let core = self.manager.core.borrow();
+        let mut node = core.in_slot(self.slot);
+        for value in vector {
+            let Some(branch) = (node > Forest::TERMINAL)
+                .then(|| core.forest.branches(node).find(|branch| branch.value == *value))
+                .flatten()
+            else {
+                return false;
+            };
+            node = branch.child;
+        }
+        node == Forest::TERMINAL
+    }
+
+    /// All vectors in lexicographic order.
+    #[must_use]
+    pub fn vectors(&self) -> Vectors<'_> {
+        Vectors { set: self, path: Vec::new(), started: false }
+    }
+}
+
+impl Clone for Mdd {
+    fn clone(&self) -> Mdd {
+        self.manager.core.borrow_mut().slots.share(self.slot);
+        Mdd { manager: self.manager.clone(), slot: self.slot }
+    }
+}
+
+impl Drop for Mdd {
+    fn drop(&mut self) {
+        self.manager.core.borrow_mut().slots.close(self.slot);
+    }
+}
+
+impl PartialEq for Mdd {
+    fn eq(&self, other: &Mdd) -> bool {
+        Rc::ptr_eq(&self.manager.core, &other.manager.core) && self.node() == other.node()
+    }
+}
+
+impl Eq for Mdd {}
+
+impl fmt::Debug for Mdd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Mdd({})", self.node())
+    }
+}
+
+/// The vectors of a set, in lexicographic order.
+pub struct Vectors<'a> {
+    set: &'a Mdd,
+    /// The node of each level on the way to the present vector, and which of its branches was taken.
+    path: Vec<(u32, usize)>,
+    started: bool,
+}
+
+impl Iterator for Vectors<'_> {
+    type Item = Vec<u32>;
+
+    fn next(&mut self) -> Option<Vec<u32>> {
+        let core = self.set.manager.core.borrow();
+        let root = core.in_slot(self.set.slot);
+        if !std::mem::replace(&mut self.started, true) {
+            if root <= Forest::TERMINAL {
+                return (root == Forest::TERMINAL).then(Vec::new);
+            }
+            self.path.push((root, 0));
+        } else {
+            // Go back to the last node that has another branch.
+            loop {
+                let (node, taken) = self.path.pop()?;
+                if taken + 1 < core.forest.shape(node).len {
+                    self.path.push((node, taken + 1));
+                    break;
+                }
+            }
+        }
+        while self.path.len() < self.set.manager.levels {
+            let &(node, taken) = self.path.last()?;
+            self.path.push((core.forest.branch(&core.forest.shape(node), taken).child, 0));
+        }
+        let value = |&(node, taken): &(u32, usize)| core.forest.branch(&core.forest.shape(node), taken).value;
+        Some(self.path.iter().map(value).collect())
+    }
+}

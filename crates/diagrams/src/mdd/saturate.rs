@@ -1,0 +1,218 @@
+//! Saturation: sets closed under events, from the last level up.
+//!
+//! A node is *closed* if no event whose first change is at its level or further down leads out of its set. A node with
+//! closed children becomes closed by letting the events that begin at its level move what is below one value to another,
+//! again and again until nothing is new: the union of closed nodes is closed, and images of children are closed before
+//! they are united with anything.
+//!
+//! - Events are swept over the values in the direction in which they move them, so that one sweep carries a change as
+//!   far as the event can carry it.
+//! - An event looks only at values below which something has changed since it looked last.
+//! - Images are closed either node by node, as soon as each is made (*early*), or as a whole afterwards. Neither is better
+//!   everywhere.
+
+use super::core::{Core, with_stack};
+use super::event::{Event, Step};
+use super::fire::FIRST_FREE;
+use crate::error::Error;
+use std::rc::Rc;
+use tremula_table::{Branch, Forest, MemoKind, Operation, Question};
+
+/// A way to saturate.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Saturation {
+    /// Close each node of an image as soon as it is made.
+    pub early: bool,
+}
+
+/// Operations of one closure; another closure has other events, so its results must not be confused with these.
+#[derive(Copy, Clone)]
+struct Operations {
+    closed: Operation,
+    closed_image: Operation,
+}
+
+/// Events by the level of their first change.
+pub struct Closure {
+    events: Rc<[Vec<Step>]>,
+    operations: Operations,
+    early: bool,
+}
+
+/// Where an event has taken a value's states.
+enum Landing {
+    /// Nothing was new.
+    Nothing,
+    /// To a value that was there before.
+    Known,
+    /// To a new value.
+    New,
+}
+
+impl Closure {
+    /// Prepare for closing sets under `events`.
+    pub fn new(core: &mut Core, events: &[Event], saturation: Saturation) -> Closure {
+        let mut by_level: Vec<Vec<Step>> = core.frames.iter().map(|_| Vec::new()).collect();
+        for &event in events.iter().filter(|&&event| event != Event::NOTHING) {
+            let step = core.events.first(event);
+            let at_level = &mut by_level[step.change.level as usize];
+            if !at_level.contains(&step) {
+                at_level.push(step);
+            }
+        }
+        core.closures += 1;
+        let number = FIRST_FREE + 2 * core.closures;
+        let operations =
+            Operations { closed: Operation::on_node(number), closed_image: Operation::on_node(number + 1) };
+        Closure { events: by_level.into(), operations, early: saturation.early }
+    }
+
+    /// The smallest closed set that contains `set`.
+    pub fn close(&self, core: &mut Core, set: u32, level: usize) -> Result<u32, Error> {
+        if set <= Forest::TERMINAL {
+            return Ok(set);
+        }
+        let question = Question { node: set, other: 0, operation: self.operations.closed };
+        if let Some(known) = core.forest.recall(MemoKind::Closures, &question) {
+            return Ok(known);
+        }
+        let result = with_stack(level, || {
+            let shape = core.forest.shape(set);
+            for n in 0..shape.len {
+                let Branch { value, child } = core.forest.branch(&shape, n);
+                let child = self.close(core, child, level + 1)?;
+                core.add_branch(level, value, child);
+            }
+            self.close_frame(core, level)
+        })?;
+        core.forest.remember(MemoKind::Closures, &question, result);
+        Ok(result)
+    }
+
+    /// Close the node in the making at `level`, whose children are closed.
+    fn close_frame(&self, core: &mut Core, level: usize) -> Result<u32, Error> {
+        let events = &self.events[level];
+        if events.is_empty() || core.frames[level].branches.is_empty() {
+            return core.pack(level);
+        }
+        let frame = &mut core.frames[level];
+        frame.changed.clear();
+        frame.changed.resize(frame.branches.len(), 1);
+        frame.looked.clear();
+        frame.looked.resize(events.len(), 0);
+        let mut clock = 1;
+        loop {
+            let before = clock;
+            for (number, step) in events.iter().enumerate() {
+                if core.frames[level].looked[number] < clock {
+                    self.sweep(core, level, number, step, &mut clock)?;
+                    core.frames[level].looked[number] = clock;
+                }
+            }
+            if clock == before {
+                return core.pack(level);
+            }
+        }
+    }
+
+    /// Let one event move what is below each value, in its direction.
+    fn sweep(&self, core: &mut Core, level: usize, number: usize, step: &Step, clock: &mut u32) -> Result<(), Error> {
+        let looked = core.frames[level].looked[number];
+        let due = |core: &Core, at: usize| {
+            let frame = &core.frames[level];
+            frame.changed[at] > looked && step.change.allows(frame.branches[at].value)
+        };
+        if step.change.delta > 0 {
+            let mut at = 0;
+            while at < core.frames[level].branches.len() {
+                if due(core, at) {
+                    self.move_states(core, level, at, step, clock)?;
+                }
+                at += 1;
+            }
+            return Ok(());
+        }
+        let mut at = core.frames[level].branches.len();
+        while at > 0 {
+            at -= 1;
+            if !due(core, at) {
+                continue;
+            }
+            match self.move_states(core, level, at, step, clock)? {
+                // A new value is below this one, which has moved up by one place.
+                Landing::New => at += 1,
+                // Without a direction the value itself has changed: look again until it has not.
+                Landing::Known if step.change.delta == 0 => at += 1,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Add what an event makes of the states below one value to what is below another.
+    #[inline]
+    fn move_states(
+        &self,
+        core: &mut Core,
+        level: usize,
+        at: usize,
+        step: &Step,
+        clock: &mut u32,
+    ) -> Result<Landing, Error> {
+        let Branch { value, child } = core.frames[level].branches[at];
+        let image = self.image(core, child, step.rest, level + 1)?;
+        if image == Forest::EMPTY {
+            return Ok(Landing::Nothing);
+        }
+        let target = step.change.apply(value)?;
+        let place = core.frames[level].branches.binary_search_by_key(&target, |branch| branch.value);
+        let Ok(place) = place else {
+            let (place, frame) = (place.unwrap_err(), &mut core.frames[level]);
+            *clock += 1;
+            frame.branches.insert(place, Branch { value: target, child: image });
+            frame.changed.insert(place, *clock);
+            return Ok(Landing::New);
+        };
+        let before = core.frames[level].branches[place].child;
+        let after = core.keeping(image, |core| core.union(before, image, level + 1))?;
+        if after == before {
+            return Ok(Landing::Nothing);
+        }
+        *clock += 1;
+        let frame = &mut core.frames[level];
+        frame.branches[place].child = after;
+        frame.changed[place] = *clock;
+        Ok(Landing::Known)
+    }
+
+    /// The closed image of a closed set.
+    #[inline]
+    fn image(&self, core: &mut Core, set: u32, event: Event, level: usize) -> Result<u32, Error> {
+        if event == Event::NOTHING {
+            return Ok(set);
+        }
+        if self.early {
+            return self.closed_image(core, set, event, level);
+        }
+        let image = core.fire(set, event, level)?;
+        core.keeping(image, |core| self.close(core, image, level))
+    }
+
+    /// The same, each node closed as soon as it is made.
+    fn closed_image(&self, core: &mut Core, set: u32, event: Event, level: usize) -> Result<u32, Error> {
+        if event == Event::NOTHING || set == Forest::EMPTY {
+            return Ok(set);
+        }
+        let question = Question { node: set, other: event.0, operation: self.operations.closed_image };
+        if let Some(known) = core.forest.recall(MemoKind::Events, &question) {
+            return Ok(known);
+        }
+        let result = with_stack(level, || {
+            let mut below = |core: &mut Core, set, event, level| self.closed_image(core, set, event, level);
+            core.fire_branches(set, event, level, &mut below)?;
+            self.close_frame(core, level)
+        })?;
+        core.forest.remember(MemoKind::Events, &question, result);
+        Ok(result)
+    }
+}

@@ -1,0 +1,203 @@
+//! Multi-valued diagrams against explicit sets of vectors.
+
+use std::collections::BTreeSet;
+use tremula_diagrams::mdd::{Change, Event, Mdd, MddManager, MddOptions, Saturation};
+use tremula_diagrams::{Attention, Budget, Error};
+
+type Vectors = BTreeSet<Vec<u32>>;
+
+/// Numbers that look random and are the same everywhere.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % u64::from(bound)) as u32
+    }
+
+    fn vector(&mut self, levels: usize, bound: u32) -> Vec<u32> {
+        (0..levels).map(|_| self.below(bound)).collect()
+    }
+
+    fn vectors(&mut self, levels: usize, bound: u32, most: u32) -> Vectors {
+        (0..self.below(most)).map(|_| self.vector(levels, bound)).collect()
+    }
+
+    /// Changes that keep the sum of all values, so that what they lead to is finite, and one that may lower it.
+    fn changes(&mut self, levels: usize) -> Vec<Change> {
+        let mut deltas = vec![0_i64; levels];
+        for _ in 0..1 + self.below(2) {
+            deltas[self.below(levels as u32) as usize] -= 1;
+            if self.below(8) > 0 {
+                deltas[self.below(levels as u32) as usize] += 1;
+            }
+        }
+        let mut changes = Vec::new();
+        for (level, delta) in deltas.into_iter().enumerate() {
+            let tested = self.below(6) == 0;
+            if delta != 0 || tested {
+                let least = (-delta).max(0) as u32 + u32::from(tested);
+                let most = if self.below(5) == 0 { least + self.below(3) } else { u32::MAX };
+                changes.push(Change { level: level as u32, least, most, delta });
+            }
+        }
+        changes
+    }
+}
+
+fn manager(levels: usize, stress: Option<u64>) -> MddManager {
+    let options = MddOptions { initial: 1 << 10, stress, ..Default::default() };
+    MddManager::new(levels, &Budget::new(64 << 20), options, Attention::default()).unwrap()
+}
+
+fn symbolic(manager: &MddManager, vectors: &Vectors) -> Mdd {
+    vectors.iter().fold(manager.empty(), |set, vector| set.union(&manager.vector(vector).unwrap()).unwrap())
+}
+
+fn explicit(set: &Mdd) -> Vectors {
+    set.vectors().collect()
+}
+
+fn successor(vector: &[u32], changes: &[Change]) -> Option<Vec<u32>> {
+    let mut after = vector.to_vec();
+    for change in changes {
+        let value = &mut after[change.level as usize];
+        if *value < change.least || *value > change.most {
+            return None;
+        }
+        *value = (i64::from(*value) + change.delta) as u32;
+    }
+    Some(after)
+}
+
+fn explored(start: &Vectors, events: &[Vec<Change>]) -> Vectors {
+    let mut known = start.clone();
+    let mut waiting: Vec<Vec<u32>> = start.iter().cloned().collect();
+    while let Some(vector) = waiting.pop() {
+        for after in events.iter().filter_map(|changes| successor(&vector, changes)) {
+            if known.insert(after.clone()) {
+                waiting.push(after);
+            }
+        }
+    }
+    known
+}
+
+#[test]
+fn sets_are_sets_of_vectors() {
+    for seed in 0..300 {
+        let mut numbers = Numbers(seed);
+        let levels = 1 + numbers.below(5) as usize;
+        let manager = manager(levels, (seed % 2 == 0).then_some(3));
+        let bound = 1 + numbers.below(6);
+        let (a, b) = (numbers.vectors(levels, bound, 40), numbers.vectors(levels, bound, 40));
+        let (x, y) = (symbolic(&manager, &a), symbolic(&manager, &b));
+        assert_eq!(explicit(&x), a, "seed {seed}");
+        assert_eq!(explicit(&x.union(&y).unwrap()), a.union(&b).cloned().collect(), "seed {seed}");
+        assert_eq!(explicit(&x.intersection(&y).unwrap()), a.intersection(&b).cloned().collect(), "seed {seed}");
+        assert_eq!(explicit(&x.minus(&y).unwrap()), a.difference(&b).cloned().collect(), "seed {seed}");
+        assert_eq!(x.count().unwrap().to_string(), a.len().to_string());
+        assert_eq!(x.union(&y).unwrap(), symbolic(&manager, &a.union(&b).cloned().collect()));
+        let vector = numbers.vector(levels, bound);
+        assert_eq!(x.contains(&vector), a.contains(&vector));
+        let sum = |vector: &Vec<u32>| vector.iter().map(|&value| u128::from(value)).sum::<u128>();
+        assert_eq!(x.greatest_sum(|_, value| value.into()).unwrap(), a.iter().map(sum).max());
+        let greatest = (0..levels).map(|level| a.iter().map(|vector| vector[level]).max().unwrap_or(0));
+        assert_eq!(x.greatest_values().unwrap(), greatest.collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn events_do_to_sets_what_they_do_to_vectors() {
+    for seed in 0..300 {
+        let mut numbers = Numbers(1000 + seed);
+        let levels = 1 + numbers.below(5) as usize;
+        let manager = manager(levels, (seed % 2 == 0).then_some(3));
+        let vectors = numbers.vectors(levels, 4, 60);
+        let set = symbolic(&manager, &vectors);
+        let all: Vec<Vec<Change>> = (0..4).map(|_| numbers.changes(levels)).collect();
+        let events: Vec<Event> = all.iter().map(|changes| manager.event(changes).unwrap()).collect();
+        let mut possible = 0;
+        for (changes, &event) in all.iter().zip(&events) {
+            let after: Vectors = vectors.iter().filter_map(|vector| successor(vector, changes)).collect();
+            let image = set.fire(event).unwrap();
+            assert_eq!(explicit(&image), after, "seed {seed} {changes:?}");
+            let able = |vector: &&Vec<u32>| successor(vector, changes).is_some();
+            possible += vectors.iter().filter(able).count();
+            let disabled: Vectors = vectors.iter().filter(|vector| !able(vector)).cloned().collect();
+            assert_eq!(explicit(&set.disabled(event).unwrap()), disabled, "seed {seed} {changes:?}");
+            let before = image.fire(manager.reversed(event).unwrap()).unwrap();
+            assert_eq!(explicit(&before), vectors.iter().filter(able).cloned().collect(), "seed {seed} {changes:?}");
+        }
+        assert_eq!(set.count_possible(&events).unwrap().to_string(), possible.to_string(), "seed {seed}");
+    }
+}
+
+#[test]
+fn closures_are_what_exploration_finds() {
+    for seed in 0..400 {
+        let mut numbers = Numbers(2000 + seed);
+        let levels = 1 + numbers.below(6) as usize;
+        let manager = manager(levels, (seed % 2 == 0).then_some(5));
+        let start = numbers.vectors(levels, 4, 4);
+        let all: Vec<Vec<Change>> = (0..1 + numbers.below(8)).map(|_| numbers.changes(levels)).collect();
+        let events: Vec<Event> = all.iter().map(|changes| manager.event(changes).unwrap()).collect();
+        let expected = explored(&start, &all);
+        let set = symbolic(&manager, &start);
+        for early in [false, true] {
+            let closed = set.closure(&events, Saturation { early }).unwrap();
+            assert_eq!(explicit(&closed), expected, "seed {seed} early {early}");
+            let fewer = set.closure(&events[1..], Saturation { early }).unwrap();
+            assert_eq!(explicit(&fewer), explored(&start, &all[1..]), "seed {seed} early {early}");
+        }
+    }
+}
+
+#[test]
+fn large_numbers_are_counted_exactly() {
+    let levels = 200;
+    let manager = manager(levels, None);
+    let events: Vec<Event> = (0..levels as u32)
+        .map(|level| manager.event(&[Change { level, least: 0, most: 8, delta: 1 }]).unwrap())
+        .collect();
+    let all = manager.vector(&vec![0; levels]).unwrap().closure(&events, Saturation::default()).unwrap();
+    assert_eq!(all.node_count().unwrap(), levels);
+    assert_eq!(all.count().unwrap().to_string(), format!("1{}", "0".repeat(200)));
+    // Each event is possible in nine tenths of the vectors.
+    assert_eq!(all.count_possible(&events).unwrap().to_string(), format!("180{}", "0".repeat(200)));
+}
+
+#[test]
+fn limits_are_errors_and_leave_sets_as_they_were() {
+    let budget = Budget::new(400_000);
+    let manager = MddManager::new(8, &budget, MddOptions::default(), Attention::default()).unwrap();
+    let events: Vec<Event> = (0..7)
+        .map(|level| {
+            let take = Change { level, least: 1, most: u32::MAX, delta: -1 };
+            manager.event(&[take, Change { level: level + 1, least: 0, most: u32::MAX, delta: 1 }]).unwrap()
+        })
+        .collect();
+    let start = manager.vector(&[300, 0, 0, 0, 0, 0, 0, 0]).unwrap();
+    assert_eq!(start.closure(&events, Saturation::default()), Err(Error::TableFull));
+    assert_eq!(explicit(&start).len(), 1);
+    let up = manager.event(&[Change { level: 3, least: 0, most: u32::MAX, delta: 1 << 30 }]).unwrap();
+    assert_eq!(start.closure(&[up], Saturation::default()), Err(Error::ValueTooLarge { level: 3 }));
+    assert!(budget.peak() <= 400_000);
+}
+
+#[test]
+fn deep_diagrams_do_not_overflow_the_stack() {
+    let levels = 100_000;
+    let manager = manager(levels, None);
+    let swap = |level: u32| {
+        let take = Change { level, least: 1, most: u32::MAX, delta: -1 };
+        manager.event(&[take, Change { level: levels as u32 - 1, least: 0, most: u32::MAX, delta: 1 }]).unwrap()
+    };
+    let events = [swap(0), swap(1), swap(levels as u32 / 2)];
+    let mut start = vec![0; levels];
+    (start[0], start[1], start[levels / 2]) = (1, 1, 1);
+    for early in [false, true] {
+        let reached = manager.vector(&start).unwrap().closure(&events, Saturation { early }).unwrap();
+        assert_eq!(reached.count().unwrap().to_string(), "8");
+    }
+}
