@@ -52,7 +52,7 @@ fn limits(memory: usize) -> Limits {
         // The bytes of the file bound its nodes already.
         max_nodes: u64::MAX,
         max_projections: defaults.max_projections.min((room / BYTES_PER_PROJECTION) as u64),
-        max_relation_nodes: defaults.max_relation_nodes,
+        ..defaults
     }
 }
 

@@ -1,5 +1,6 @@
 //! What can go wrong with a model file.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
@@ -43,6 +44,12 @@ pub enum FormatError {
     /// The bytes follow neither layout; this is the fault in the layout that fitted further.
     #[error("not a model: {0}")]
     Malformed(Malformed),
+    /// The text of a PNML file departs from the format.
+    #[error("{0}")]
+    Text(TextFault),
+    /// The text of a PNML file asks for something that this reader cannot do.
+    #[error("{0}, which is not supported yet")]
+    Unsupported(TextFault),
     /// The bytes follow both layouts, to the end.
     #[error("readable in both the legacy and the Sylvan layout: cannot tell which is meant")]
     Ambiguous,
@@ -59,6 +66,33 @@ pub struct Malformed {
     /// Whether the stream is gzip data.
     pub compressed: bool,
     /// What the layout asks for there.
+    pub expected: String,
+    /// What is there instead.
+    pub found: String,
+}
+
+/// A place in a text. Lines and their characters count from one.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// The line.
+    pub line: u64,
+    /// The character in the line.
+    pub column: u64,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// A place where a text is not what it should be.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{position}: expected {expected}, found {found}")]
+pub struct TextFault {
+    /// Where the offending item starts, in the uncompressed text.
+    pub position: Position,
+    /// What the format asks for there.
     pub expected: String,
     /// What is there instead.
     pub found: String,

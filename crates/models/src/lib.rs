@@ -54,13 +54,14 @@ mod bdd;
 mod builder;
 mod check;
 mod error;
+mod input;
 mod limits;
 mod petri;
 mod support;
 mod system;
 
 pub use bdd::{read_bdd, read_file, write_bdd};
-pub use error::{FormatError, Malformed, ReadError, SystemError, WriteError};
+pub use error::{FormatError, Malformed, Position, ReadError, SystemError, TextFault, WriteError};
 pub use limits::Limits;
 pub use petri::{Arc, Effect, NetError, PetriNet, Place, Transition, Unit, Units};
 pub use system::{

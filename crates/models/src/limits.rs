@@ -14,7 +14,8 @@
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of the file after decompression. All of them are held while reading.
+    /// Bytes of the file after decompression. All of them are held while reading a `.bdd` file; PNML is read as a
+    /// stream.
     pub max_bytes: u64,
     /// Decision nodes in the file, counted before equal nodes are merged.
     pub max_nodes: u64,
@@ -25,10 +26,19 @@ pub struct Limits {
     /// every one that uses it. Bounds the time that checking a file takes, and the size of the
     /// same system in the Sylvan layout.
     pub max_relation_nodes: u64,
+    /// Places, transitions, arcs, references, units and names in lists of a PNML file, all together. Bounds the memory
+    /// for a net, as the shortest of them take fewer bytes in a file than in memory.
+    pub max_net_items: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_bytes: 1 << 30, max_nodes: 1 << 26, max_projections: 1 << 26, max_relation_nodes: 1 << 32 }
+        Self {
+            max_bytes: 1 << 30,
+            max_nodes: 1 << 26,
+            max_projections: 1 << 26,
+            max_relation_nodes: 1 << 32,
+            max_net_items: 1 << 26,
+        }
     }
 }

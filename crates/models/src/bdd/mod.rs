@@ -10,7 +10,6 @@
 
 mod cursor;
 mod diagrams;
-mod input;
 mod legacy;
 mod pad;
 mod sylvan;
@@ -21,10 +20,10 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::error::{FormatError, Malformed, ReadError};
+use crate::input::{self, Input};
 use crate::limits::Limits;
 use crate::system::{BddSystem, Layout};
 use cursor::Fault;
-use input::Input;
 
 pub use write::write_bdd;
 

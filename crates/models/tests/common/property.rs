@@ -6,7 +6,13 @@ use tremula_models::{BddSystem, Edge, Layout, Limits, WriteError, read_bdd, writ
 
 /// Small enough that no input takes long.
 fn limits() -> Limits {
-    Limits { max_bytes: 1 << 20, max_nodes: 1 << 14, max_projections: 1 << 14, max_relation_nodes: 1 << 18 }
+    Limits {
+        max_bytes: 1 << 20,
+        max_nodes: 1 << 14,
+        max_projections: 1 << 14,
+        max_relation_nodes: 1 << 18,
+        ..Limits::default()
+    }
 }
 
 /// Reads `data` as a model. If it is one, it must satisfy its invariants, and must come back from
