@@ -63,7 +63,7 @@ mod system;
 pub use bdd::{read_bdd, read_file, write_bdd};
 pub use error::{FormatError, Malformed, Position, ReadError, SystemError, TextFault, WriteError};
 pub use limits::Limits;
-pub use petri::{Arc, Effect, NetError, PetriNet, Place, Transition, Unit, Units};
+pub use petri::{Arc, Effect, NetError, PetriNet, Place, Transition, Unit, Units, read_pnml, read_pnml_file};
 pub use system::{
     BddSystem, Edge, FIRST_ACTION_VARIABLE, Group, Layout, MAX_ACTION_BITS, MAX_NODE_ID, MAX_STATE_BITS,
     MAX_VARIABLE_BITS, Node, StateVariable,
