@@ -177,7 +177,7 @@ fn limits_are_errors_and_leave_sets_as_they_were() {
             manager.event(&[take, Change { level: level + 1, least: 0, most: u32::MAX, delta: 1 }]).unwrap()
         })
         .collect();
-    let start = manager.vector(&[300, 0, 0, 0, 0, 0, 0, 0]).unwrap();
+    let start = manager.vector(&[3000, 0, 0, 0, 0, 0, 0, 0]).unwrap();
     assert_eq!(start.closure(&events, Saturation::default()), Err(Error::TableFull));
     assert_eq!(explicit(&start).len(), 1);
     let up = manager.event(&[Change { level: 3, least: 0, most: u32::MAX, delta: 1 << 30 }]).unwrap();

@@ -22,6 +22,7 @@
 
 mod auto;
 mod cluster;
+pub mod net;
 mod reach;
 mod saturation;
 mod space;

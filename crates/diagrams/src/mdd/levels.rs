@@ -75,7 +75,7 @@ impl<'a> Levels<'a> {
     }
 
     /// The numbers of all nodes, those of the last level first.
-    pub fn from_below(&self) -> impl Iterator<Item = usize> {
+    pub fn upwards(&self) -> impl Iterator<Item = usize> {
         (0..self.nodes.len()).rev()
     }
 

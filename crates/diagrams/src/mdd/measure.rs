@@ -111,7 +111,7 @@ impl Core {
 fn estimate(levels: &Levels) -> Result<f64, Error> {
     let _lease = levels.lease(size_of::<f64>())?;
     let mut numbers = vec![0.0; levels.node_count()];
-    for number in levels.from_below() {
+    for number in levels.upwards() {
         let below = |child: u32| if child == Forest::TERMINAL { 1.0 } else { numbers[levels.number(child)] };
         numbers[number] = levels.branches(number).map(|branch| below(branch.child)).sum::<f64>();
     }
@@ -128,7 +128,7 @@ impl<N: Number> Below<N> {
     fn new(levels: &Levels, estimate: f64) -> Result<Below<N>, Error> {
         let lease = levels.lease(N::bytes(estimate))?;
         let mut below = Below { numbers: vec![N::default(); levels.node_count()], _lease: lease };
-        for number in levels.from_below() {
+        for number in levels.upwards() {
             let mut sum = N::default();
             levels.branches(number).for_each(|branch| below.add_to(&mut sum, levels, branch.child));
             below.numbers[number] = sum;
@@ -217,7 +217,7 @@ fn pairs<N: Number>(core: &Core, levels: &Levels, estimate: f64, events: &[Event
     let mut pairs = vec![N::default(); levels.node_count()];
     let (guards, free) = Guards::new(core, events);
     Possible { levels, below: &below, guards: &guards, answers: FxHashMap::default() }.add_to(&mut pairs)?;
-    for number in levels.from_below() {
+    for number in levels.upwards() {
         let mut sum = std::mem::take(&mut pairs[number]);
         for branch in levels.branches(number).filter(|branch| branch.child != Forest::TERMINAL) {
             sum += &pairs[levels.number(branch.child)];
@@ -229,13 +229,16 @@ fn pairs<N: Number>(core: &Core, levels: &Levels, estimate: f64, events: &[Event
     Ok(guarded + always * UBig::from(free))
 }
 
+/// Numbers of a level's nodes, and how many guards will still ask for them.
+type Answer<N> = (Rc<[N]>, usize);
+
 /// Vectors below each node in which a guard and those further down hold.
 struct Possible<'a, N> {
     levels: &'a Levels<'a>,
     below: &'a Below<N>,
     guards: &'a Guards,
-    /// Numbers of a guard at a level, one for each node there, and how many guards will still ask for them.
-    answers: FxHashMap<(u32, u32), (Rc<[N]>, usize)>,
+    /// Answers by guard and level.
+    answers: FxHashMap<(u32, u32), Answer<N>>,
 }
 
 impl<N: Number> Possible<'_, N> {

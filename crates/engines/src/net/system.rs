@@ -1,0 +1,142 @@
+//! A net inside a manager of multi-valued diagrams.
+
+use super::encoding::Encoding;
+use crate::reach::{Observer, Reached, Round, Stopped, explore};
+use crate::space::Space;
+use crate::strategy::{Order, Strategy};
+use tremula_diagrams::mdd::{Event, Mdd, MddManager, MddOptions, Saturation};
+use tremula_diagrams::{Attention, Budget, Error, UBig};
+
+/// A net ready for exploration.
+pub struct NetSystem {
+    /// The manager everything lives in.
+    pub manager: MddManager,
+    /// The initial marking.
+    pub initial: Mdd,
+    /// What the variables mean.
+    pub encoding: Encoding,
+    /// One event for each transition that may fire, in the order of the net.
+    pub events: Vec<Event>,
+}
+
+/// Exact figures of all reachable markings.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StateSpace {
+    /// Markings.
+    pub states: UBig,
+    /// Pairs of a marking and a transition that can fire in it.
+    pub transitions: UBig,
+    /// The most tokens that are ever in one place.
+    pub max_tokens_in_place: u128,
+    /// The most tokens that are ever in all places together.
+    pub max_tokens_per_marking: u128,
+}
+
+impl NetSystem {
+    /// Bring a net into a manager of its own.
+    pub fn build(
+        encoding: Encoding,
+        budget: &Budget,
+        options: MddOptions,
+        attention: Attention,
+    ) -> Result<NetSystem, Error> {
+        let manager = MddManager::new(encoding.variables.len(), budget, options, attention)?;
+        let initial = manager.vector(&encoding.initial)?;
+        let possible = encoding.transitions.iter().flatten();
+        let events = possible.map(|changes| manager.event(changes)).collect::<Result<_, _>>()?;
+        Ok(NetSystem { manager, initial, encoding, events })
+    }
+
+    /// Compute all reachable markings with one strategy.
+    pub fn reach(
+        &self,
+        strategy: Strategy,
+        observer: &mut dyn Observer<Mdd>,
+    ) -> Result<Reached<Mdd>, Box<Stopped<Mdd>>> {
+        let saturation = match strategy.order {
+            Order::Saturation | Order::Auto => Saturation { early: false },
+            Order::Bfs | Order::Par | Order::Chaining => return explore(self, strategy, observer),
+        };
+        self.saturate(saturation, observer)
+    }
+
+    /// Compute all reachable markings by saturation.
+    pub fn saturate(
+        &self,
+        saturation: Saturation,
+        observer: &mut dyn Observer<Mdd>,
+    ) -> Result<Reached<Mdd>, Box<Stopped<Mdd>>> {
+        let strategy = Strategy { order: Order::Saturation, frontier: true };
+        match self.initial.closure(&self.events, saturation) {
+            Ok(states) => {
+                let frontier = self.manager.empty();
+                observer.round(&Round { number: 1, is_level: false, states: &states, frontier: &frontier, strategy });
+                Ok(Reached { states, levels: None, rounds: 1, strategy })
+            }
+            Err(error) => {
+                let states = self.initial.clone();
+                Err(Box::new(Stopped { error, states, levels: None, rounds: 0, strategy }))
+            }
+        }
+    }
+
+    /// The most tokens that are ever in one place, over these markings.
+    pub fn max_tokens_in_place(&self, states: &Mdd) -> Result<u128, Error> {
+        let greatest = states.greatest_values()?;
+        let variable = self.encoding.variables.iter().zip(greatest).map(|(variable, value)| variable.tokens(value));
+        let constant = self.encoding.constants.iter().map(|&(_, tokens)| u128::from(tokens));
+        Ok(variable.chain(constant).max().unwrap_or(0))
+    }
+
+    /// The most tokens that one of these markings has.
+    pub fn max_tokens_per_marking(&self, states: &Mdd) -> Result<u128, Error> {
+        let tokens = |level: u32, value: u32| self.encoding.variables[level as usize].tokens(value);
+        let variable = states.greatest_sum(tokens)?.unwrap_or(0);
+        Ok(variable + self.encoding.constant_tokens())
+    }
+
+    /// All four figures of these markings.
+    pub fn state_space(&self, states: &Mdd) -> Result<StateSpace, Error> {
+        Ok(StateSpace {
+            states: states.count()?,
+            transitions: states.count_possible(&self.events)?,
+            max_tokens_in_place: self.max_tokens_in_place(states)?,
+            max_tokens_per_marking: self.max_tokens_per_marking(states)?,
+        })
+    }
+
+    /// Those of `states` in which no transition can fire.
+    pub fn deadlocks(&self, states: &Mdd) -> Result<Mdd, Error> {
+        self.events.iter().try_fold(states.clone(), |left, &event| left.disabled(event))
+    }
+}
+
+impl Space for NetSystem {
+    type Set = Mdd;
+
+    fn initial(&self) -> Mdd {
+        self.initial.clone()
+    }
+    fn nothing(&self) -> Mdd {
+        self.manager.empty()
+    }
+    fn relations(&self) -> usize {
+        self.events.len()
+    }
+    fn next(&self, set: &Mdd, relation: usize) -> Result<Mdd, Error> {
+        set.fire(self.events[relation])
+    }
+    fn next_of_all(&self, set: &Mdd) -> Result<Mdd, Error> {
+        self.new_images(set, &self.nothing())
+    }
+    fn new_images(&self, set: &Mdd, known: &Mdd) -> Result<Mdd, Error> {
+        let add = |found: Mdd, &event| found.union(&set.fire(event)?.minus(known)?);
+        self.events.iter().try_fold(self.nothing(), add)
+    }
+    fn union(&self, a: &Mdd, b: &Mdd) -> Result<Mdd, Error> {
+        a.union(b)
+    }
+    fn minus(&self, a: &Mdd, b: &Mdd) -> Result<Mdd, Error> {
+        a.minus(b)
+    }
+}
