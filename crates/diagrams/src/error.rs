@@ -13,6 +13,9 @@ pub enum Error {
     /// The computation was asked to stop.
     #[error("the computation was cancelled")]
     Cancelled,
+    /// The computation was to end after some amount of work, and has.
+    #[error("the computation has used up its share of work")]
+    OutOfFuel,
     /// Operands belong to different managers.
     #[error("the operands belong to different managers")]
     DifferentManagers,
@@ -79,7 +82,7 @@ impl From<Interrupt> for Error {
         match interrupt {
             Interrupt::TableFull => Error::TableFull,
             Interrupt::Cancelled => Error::Cancelled,
-            Interrupt::OutOfFuel => unreachable!("fuel is limited only where running out of it is handled"),
+            Interrupt::OutOfFuel => Error::OutOfFuel,
         }
     }
 }

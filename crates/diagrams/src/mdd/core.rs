@@ -66,6 +66,13 @@ impl Core {
         }
     }
 
+    /// Fill the frame at `level` with the branches of a node.
+    pub fn load_frame(&mut self, level: usize, node: u32) {
+        let branches = self.forest.branches(node);
+        self.frames[level].branches.clear();
+        self.frames[level].branches.extend(branches);
+    }
+
     #[cold]
     fn make_room(&mut self) -> Result<(), Error> {
         let handles = self.slots.iter().map(Ref::bits);

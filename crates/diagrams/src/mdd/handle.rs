@@ -79,6 +79,19 @@ impl MddManager {
         core.events.event(&changes)
     }
 
+    /// What closes sets under these events. What it has found out is remembered from one set to the next, and after it
+    /// was interrupted.
+    #[must_use]
+    pub fn saturator(&self, events: &[Event], saturation: Saturation) -> Saturator {
+        let closure = Closure::new(&mut self.core.borrow_mut(), events, saturation);
+        Saturator { manager: self.clone(), closure }
+    }
+
+    /// Let operations end with [`Error::OutOfFuel`] after so many more look-ups of results, or never.
+    pub fn set_fuel(&self, lookups: Option<u64>) {
+        self.core.borrow_mut().forest.set_fuel(lookups);
+    }
+
     /// Running totals and present sizes of the tables.
     #[must_use]
     pub fn counters(&self) -> Counters {
@@ -98,6 +111,23 @@ impl MddManager {
     fn handle(&self, node: u32) -> Mdd {
         let slot = self.core.borrow_mut().open_slot(node);
         Mdd { manager: self.clone(), slot }
+    }
+}
+
+/// Closes sets under some events.
+pub struct Saturator {
+    manager: MddManager,
+    closure: Closure,
+}
+
+impl Saturator {
+    /// The smallest set that contains this one and that no event leads out of.
+    pub fn close(&self, set: &Mdd) -> Result<Mdd, Error> {
+        if !Rc::ptr_eq(&self.manager.core, &set.manager.core) {
+            return Err(Error::DifferentManagers);
+        }
+        let node = set.node();
+        self.manager.apply(|core| self.closure.close(core, node, 0))
     }
 }
 
@@ -152,8 +182,7 @@ impl Mdd {
 
     /// The smallest set that contains this one and that no event leads out of.
     pub fn closure(&self, events: &[Event], saturation: Saturation) -> Result<Mdd, Error> {
-        let set = self.node();
-        self.manager.apply(|core| Closure::new(core, events, saturation).close(core, set, 0))
+        self.manager.saturator(events, saturation).close(self)
     }
 
     /// Has the set no vector?

@@ -37,5 +37,5 @@ mod sets;
 
 pub use self::core::MddOptions;
 pub use event::{Change, Event};
-pub use handle::{Mdd, MddManager, Vectors};
+pub use handle::{Mdd, MddManager, Saturator, Vectors};
 pub use saturate::Saturation;

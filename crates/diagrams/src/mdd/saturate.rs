@@ -90,11 +90,30 @@ impl Closure {
     }
 
     /// Close the node in the making at `level`, whose children are closed.
+    ///
+    /// Different images often lead to the same node at this point, so it is worth making and remembering.
     fn close_frame(&self, core: &mut Core, level: usize) -> Result<u32, Error> {
-        let events = &self.events[level];
-        if events.is_empty() || core.frames[level].branches.is_empty() {
-            return core.pack(level);
+        let open = core.pack(level)?;
+        if open == Forest::EMPTY || self.events[level].is_empty() {
+            return Ok(open);
         }
+        let question = Question { node: open, other: 1, operation: self.operations.closed };
+        if let Some(known) = core.forest.recall(MemoKind::Closures, &question) {
+            return Ok(known);
+        }
+        core.load_frame(level, open);
+        core.keeping(open, |core| self.run_events(core, level))?;
+        let result = core.pack(level)?;
+        core.forest.remember(MemoKind::Closures, &question, result);
+        if result != open {
+            core.forest.remember(MemoKind::Closures, &Question { node: result, ..question }, result);
+        }
+        Ok(result)
+    }
+
+    /// Let the events that begin at `level` work on its frame until nothing is new.
+    fn run_events(&self, core: &mut Core, level: usize) -> Result<(), Error> {
+        let events = &self.events[level];
         let frame = &mut core.frames[level];
         frame.changed.clear();
         frame.changed.resize(frame.branches.len(), 1);
@@ -110,7 +129,7 @@ impl Closure {
                 }
             }
             if clock == before {
-                return core.pack(level);
+                return Ok(());
             }
         }
     }

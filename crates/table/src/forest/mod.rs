@@ -89,6 +89,8 @@ pub struct Forest {
     counters: Counters,
     /// Nodes made when the next collection is due, under stress.
     next_stress: u64,
+    /// Look-ups at which operations end.
+    fuel: u64,
 }
 
 impl Forest {
@@ -119,6 +121,7 @@ impl Forest {
             attention,
             counters: Counters::default(),
             next_stress: options.stress.unwrap_or(u64::MAX),
+            fuel: u64::MAX,
         };
         forest.note_sizes();
         Ok(forest)
@@ -148,6 +151,9 @@ impl Forest {
     pub fn make(&mut self, level: u32, branches: &[Branch]) -> Result<Option<u32>, Interrupt> {
         if self.attention.is_set() {
             self.attention.attend(&self.counters)?;
+        }
+        if self.counters.lookups > self.fuel {
+            return Err(Interrupt::OutOfFuel);
         }
         if branches.is_empty() {
             return Ok(Some(Forest::EMPTY));
@@ -243,6 +249,11 @@ impl Forest {
         self.counters.capacity = self.space.room() as u64;
         self.counters.cache_entries = self.memos.iter().map(|memo| memo.len() as u64).sum();
         self.counters.bytes = self.lease.bytes() as u64;
+    }
+
+    /// End operations with [`Interrupt::OutOfFuel`] after so many more look-ups, or never.
+    pub fn set_fuel(&mut self, lookups: Option<u64>) {
+        self.fuel = lookups.map_or(u64::MAX, |more| self.counters.lookups + more);
     }
 
     /// Running totals and present sizes.
