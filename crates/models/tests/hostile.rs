@@ -2,9 +2,8 @@
 
 mod common;
 
-use std::io::Write;
-
 use common::bytes::{ACTION, Bytes, FALSE, NOT, TRUE, legacy, seeds, sylvan, uneven};
+use common::gzip;
 use common::property::reading_is_safe;
 use tremula_models::{
     BddSystem, Edge, FormatError, Layout, Limits, MAX_NODE_ID, Malformed, SystemError, WriteError, read_bdd, write_bdd,
@@ -28,12 +27,6 @@ fn assert_fails(bytes: &[u8], layout: Layout, offset: u64, words: &str) {
     assert_eq!((error.layout, error.offset), (layout, offset), "{message}");
     assert!(message.contains(words), "{message:?} should contain {words:?}");
     assert!(message.contains(&format!("{layout} layout, byte {offset}: expected ")), "{message}");
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    encoder.write_all(bytes).expect("compressed");
-    encoder.finish().expect("compressed")
 }
 
 #[test]

@@ -5,6 +5,7 @@ pub mod bytes;
 pub mod property;
 pub mod random;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use tremula_models::{BddSystem, Limits, read_file};
@@ -32,6 +33,13 @@ pub fn models_in(folder: &Path) -> Vec<PathBuf> {
     });
     files.sort();
     files
+}
+
+/// A file compressed as much as possible.
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(bytes).expect("compressed");
+    encoder.finish().expect("compressed")
 }
 
 /// Reads a model that must be fine.

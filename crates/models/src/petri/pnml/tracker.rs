@@ -7,7 +7,7 @@ use crate::input::Stream;
 
 /// The most bytes that one tag, text or comment may have: the parser holds each as a whole. Lists of all places of a
 /// large unit fit.
-pub(super) const MAX_ITEM_BYTES: usize = 8 << 20;
+pub(super) const MAX_ITEM_BYTES: usize = 4 << 20;
 
 const BUFFER_BYTES: usize = 64 << 10;
 
@@ -44,10 +44,14 @@ impl<'a> Tracker<'a> {
         }
     }
 
-    /// The position of the next byte, which a new item starts with.
-    pub(super) fn start_item(&mut self) -> Position {
-        self.item_left = MAX_ITEM_BYTES;
+    /// The position of the next byte.
+    pub(super) fn position(&self) -> Position {
         self.position
+    }
+
+    /// A new item starts with the next byte.
+    pub(super) fn start_item(&mut self) {
+        self.item_left = MAX_ITEM_BYTES;
     }
 
     /// What a failed read means; `None` if the current item is too large.

@@ -155,10 +155,12 @@ impl<'a> Xml<'a> {
     fn collect_text(&mut self, nested: bool) -> Result<Text, FormatError> {
         let depth = self.open.len();
         let mut text = Text { position: self.position, value: String::new() };
+        // One item, into however many pieces comments cut it.
+        self.reader.get_mut().start_item();
         while self.open.len() >= depth {
-            match self.next()? {
-                Item::Text => self.append_to(&mut text)?,
-                Item::Open if !nested => return Err(self.fault("text", self.describe(Item::Open))),
+            match self.event()? {
+                Some(Item::Text) => self.append_to(&mut text),
+                Some(Item::Open) if !nested => return Err(self.fault("text", self.describe(Item::Open))),
                 _ => {}
             }
         }
@@ -169,19 +171,14 @@ impl<'a> Xml<'a> {
         Ok(text)
     }
 
-    fn append_to(&self, text: &mut Text) -> Result<(), FormatError> {
+    fn append_to(&self, text: &mut Text) {
         let mut more = self.content.as_str();
         if text.value.is_empty() {
             more = more.trim_start_matches(SPACE);
             let skipped = self.content.len() - more.len();
             text.position = advance(self.position, &self.content.as_bytes()[..skipped]);
         }
-        // Comments can cut a text into any number of items.
-        if text.value.len() + more.len() > MAX_ITEM_BYTES {
-            return Err(too_large(self.position));
-        }
         text.value.push_str(more);
-        Ok(())
     }
 
     /// The next item that is not white space.
@@ -194,49 +191,57 @@ impl<'a> Xml<'a> {
         }
     }
 
-    /// The next item, with what [`attributes`](Self::attributes) and others tell about it.
+    /// The next item.
     fn next(&mut self) -> Result<Item, FormatError> {
         loop {
-            self.position = self.reader.get_mut().start_item();
-            self.buffer.clear();
-            let event = match self.reader.read_event_into(&mut self.buffer) {
-                Ok(event) => event,
-                Err(error) => return Err(self.failure(error)),
-            };
-            self.content.clear();
-            self.name_length = 0;
-            let item = match event {
-                Event::Start(tag) => {
-                    self.content.push_str(&tag);
-                    self.name_length = tag.name().into_inner().len();
-                    Item::Open
-                }
-                Event::End(_) => Item::Close,
-                Event::Text(text) => {
-                    self.content.push_str(&text);
-                    Item::Text
-                }
-                Event::CData(text) => {
-                    self.content.push_str(&text);
-                    Item::Text
-                }
-                Event::GeneralRef(reference) => {
-                    resolve(self.position, &reference, &mut self.content)?;
-                    Item::Text
-                }
-                Event::Eof => Item::End,
-                Event::DocType(text) if text.contains('[') => {
-                    let found = "declarations inside `<!DOCTYPE>`";
-                    return Err(fault(self.position, "a file without declarations of entities", found));
-                }
-                Event::DocType(_) if !self.open.is_empty() => {
-                    return Err(fault(self.position, "an element", "`<!DOCTYPE>`"));
-                }
-                Event::DocType(_) | Event::Comment(_) | Event::PI(_) | Event::Decl(_) | Event::Empty(_) => continue,
-            };
-            self.nest(item)?;
-            return Ok(item);
+            self.reader.get_mut().start_item();
+            if let Some(item) = self.event()? {
+                return Ok(item);
+            }
         }
+    }
+
+    /// The next item, or nothing for a comment and the like.
+    fn event(&mut self) -> Result<Option<Item>, FormatError> {
+        self.position = self.reader.get_ref().position();
+        self.buffer.clear();
+        self.content.clear();
+        self.name_length = 0;
+        let event = match self.reader.read_event_into(&mut self.buffer) {
+            Ok(event) => event,
+            Err(error) => return Err(self.failure(error)),
+        };
+        let item = match event {
+            Event::Start(tag) => {
+                self.content.push_str(&tag);
+                self.name_length = tag.name().into_inner().len();
+                Item::Open
+            }
+            Event::End(_) => Item::Close,
+            Event::Text(text) => {
+                self.content.push_str(&text);
+                Item::Text
+            }
+            Event::CData(text) => {
+                self.content.push_str(&text);
+                Item::Text
+            }
+            Event::GeneralRef(reference) => {
+                resolve(self.position, &reference, &mut self.content)?;
+                Item::Text
+            }
+            Event::Eof => Item::End,
+            Event::DocType(text) if text.contains('[') => {
+                let found = "declarations inside `<!DOCTYPE>`";
+                return Err(fault(self.position, "a file without declarations of entities", found));
+            }
+            Event::DocType(_) if !self.open.is_empty() => {
+                return Err(fault(self.position, "an element", "`<!DOCTYPE>`"));
+            }
+            Event::DocType(_) | Event::Comment(_) | Event::PI(_) | Event::Decl(_) | Event::Empty(_) => return Ok(None),
+        };
+        self.nest(item)?;
+        Ok(Some(item))
     }
 
     /// Keeps account of the open elements.
