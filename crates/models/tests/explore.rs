@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::HashSet;
 
-use common::{load, testdata};
+use common::{field, load, testdata};
 use tremula_models::{BddSystem, Edge, Layout, Limits, read_bdd, write_bdd};
 
 /// A state, bit by bit.
@@ -87,12 +87,6 @@ fn explore(system: &BddSystem) -> (usize, usize) {
         assert!(visited.iter().all(|state| system.evaluate(reachable, |variable| state[variable as usize / 2])));
     }
     (visited.len(), levels)
-}
-
-/// The value of a field in one model's entry of `expected.toml`.
-fn field(entry: &str, name: &str) -> Option<String> {
-    let value = entry.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "))?;
-    Some(value.trim_matches('"').to_owned())
 }
 
 /// Path, states and levels of the models in `expected.toml` with at most `most` states.

@@ -5,12 +5,13 @@
 
 mod common;
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use common::bytes::seeds;
-use common::property::reading_is_safe;
+use common::property::{reading_a_net_is_safe, reading_is_safe};
 use common::random::Random;
-use common::{models_in, testdata};
+use common::{files_in, models_in, testdata};
 
 const SEED: u64 = 2017;
 const STEPS: u64 = 20_000;
@@ -41,22 +42,38 @@ fn damage(file: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-#[test]
-fn damaged_models_are_read_safely() {
-    let mut seeds: Vec<Vec<u8>> = seeds().into_iter().map(|(_, file)| file).collect();
-    let models = models_in(&testdata());
-    seeds.extend(models.iter().map(|path| std::fs::read(path).expect("a model")));
+/// Reads damaged copies of the seeds, for as long as told. Each kind of files gets a part of that time.
+fn damage_all(mut seeds: Vec<Vec<u8>>, read: impl Fn(&[u8])) {
+    const KINDS: f64 = 2.0;
     seeds.retain(|seed| seed.len() <= LARGEST);
-    let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
-    let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse::<f64>().ok());
+    let end = seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds / KINDS));
 
     let mut random = Random(SEED);
     let mut steps = 0;
     while end.map_or(steps < STEPS, |end| Instant::now() < end) {
         let mut file = seeds[random.below(seeds.len())].clone();
         damage(&mut file, &mut random);
-        reading_is_safe(&file);
+        read(&file);
         steps += 1;
     }
     println!("{steps} damaged files, seed {SEED}");
+}
+
+fn contents(paths: &[PathBuf]) -> impl Iterator<Item = Vec<u8>> {
+    paths.iter().map(|path| std::fs::read(path).expect("a model"))
+}
+
+#[test]
+fn damaged_models_are_read_safely() {
+    let mut files: Vec<Vec<u8>> = seeds().into_iter().map(|(_, file)| file).collect();
+    files.extend(contents(&models_in(&testdata())));
+    damage_all(files, reading_is_safe);
+}
+
+#[test]
+fn damaged_nets_are_read_safely() {
+    let mut files = vec![include_bytes!("../../../fuzz/seeds/all.pnml").to_vec()];
+    files.extend(contents(&files_in(&testdata(), "pnml")));
+    damage_all(files, reading_a_net_is_safe);
 }

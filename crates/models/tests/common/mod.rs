@@ -22,6 +22,11 @@ pub fn collection() -> PathBuf {
 
 /// All `.bdd` and `.bdd.gz` files in the folders of `folder`, sorted. None if it is missing.
 pub fn models_in(folder: &Path) -> Vec<PathBuf> {
+    files_in(folder, "bdd")
+}
+
+/// All files with this ending in the folders of `folder`, compressed or not, sorted. None if it is missing.
+pub fn files_in(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let entries = |folder: &Path| {
         let entries = std::fs::read_dir(folder).into_iter().flatten();
         entries.map(|entry| entry.expect("a readable folder").path()).collect::<Vec<_>>()
@@ -29,10 +34,16 @@ pub fn models_in(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = entries(folder).iter().flat_map(|sub| entries(sub)).collect();
     files.retain(|file| {
         let name = file.to_string_lossy();
-        name.ends_with(".bdd") || name.ends_with(".bdd.gz")
+        name.strip_suffix(".gz").unwrap_or(&name).ends_with(&format!(".{ending}"))
     });
     files.sort();
     files
+}
+
+/// The value of a field in one entry of `expected.toml`.
+pub fn field(entry: &str, name: &str) -> Option<String> {
+    let value = entry.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "))?;
+    Some(value.trim_matches('"').to_owned())
 }
 
 /// A file compressed as much as possible.
