@@ -1,8 +1,10 @@
-//! Symbolic models: one [`BddSystem`] type, and the `.bdd` files it is read from.
+//! Models: [`BddSystem`] with the `.bdd` files it is read from, and [`PetriNet`] with PNML.
 //!
-//! A transition system is an initial set and a number of transition relations, all of them
-//! binary decision diagrams over numbered variables. This crate turns files into such a value
-//! and back; it computes no successors (that is the work of the engines).
+//! A [`BddSystem`] is an initial set and a number of transition relations, all of them
+//! binary decision diagrams over numbered variables. A [`PetriNet`] is places and transitions, with
+//! the implicit form of what a transition does ([`Transition::effects`]). This crate turns files into
+//! such values, and systems back into files; it computes no successors (that is the work of the
+//! engines).
 //!
 //! ```
 //! use tremula_models::{read_bdd, write_bdd, Edge, Group, Layout, Limits, Node};
@@ -39,14 +41,17 @@
 //! Every system that [`read_bdd`] returns satisfies S1 to S7 of [`BddSystem`], and no two
 //! of its nodes are equal; so two edges are equal exactly if their functions are.
 //!
+//! Every net that [`read_pnml`] returns satisfies N1 and N2 of [`PetriNet`].
+//!
 //! Input is never trusted: a file gives a system or an error, whatever its bytes are. What a file
 //! may cost is bounded by [`Limits`], and memory grows with the bytes that really arrive, never
 //! with a count that the file merely claims.
 //!
 //! # Not yet
 //!
-//! `.ldd`, PNML and DVE are not read. Sets over a part of the state vector and diagrams with
-//! leaves other than true and false are refused.
+//! `.ldd` and DVE are not read, nor are coloured nets and nets with arcs other than plain ones.
+//! Sets over a part of the state vector and diagrams with leaves other than true and false are
+//! refused.
 
 #![forbid(unsafe_code)]
 

@@ -124,42 +124,30 @@ impl Structure {
     /// The units of a net with so many places.
     pub(super) fn finish(self, nodes: &Nodes, places: usize) -> Result<Units, FormatError> {
         let (names, meanings) = self.ids.into_parts();
-        let find = |number: u32, position| {
-            let unknown = || fault(position, "a unit", format_args!("`{}`", quote(&names[number as usize])));
-            meanings[number as usize].map(|(index, _)| index).ok_or_else(unknown)
+        let mut lists = Lists {
+            nodes,
+            names,
+            meanings,
+            unit_taken: vec![false; self.units.len()],
+            place_taken: vec![false; places],
         };
-        let root = find(self.root, self.position)?;
-        let mut unit_taken = vec![false; self.units.len()];
-        let mut place_taken = vec![false; places];
-        // Nothing may be around the root.
-        unit_taken[root as usize] = true;
+        // Taken from the start, as nothing may be around it.
+        let root = lists.take_unit(self.root, self.position)?;
         let mut units = Vec::with_capacity(self.units.len());
-        for draft in &self.units {
-            let again = |what, id: String| fault(draft.position, format_args!("a {what} in one unit only"), id);
-            let mut unit = Unit { id: String::new(), places: Vec::new(), subunits: Vec::new() };
-            for &number in &draft.places {
-                let place = find_place(nodes, number, draft.position)?;
-                if std::mem::replace(&mut place_taken[place as usize], true) {
-                    return Err(again("place", format!("{} again", nodes.quote(number))));
-                }
-                unit.places.push(place);
-            }
-            for &number in &draft.subunits {
-                let subunit = find(number, draft.position)?;
-                if std::mem::replace(&mut unit_taken[subunit as usize], true) {
-                    return Err(again("unit", format!("`{}` again", quote(&names[number as usize]))));
-                }
-                unit.subunits.push(subunit);
-            }
-            unit.places.sort_unstable();
-            units.push(unit);
+        for DraftUnit { position, places, subunits } in &self.units {
+            let mut places: Vec<u32> =
+                places.iter().map(|&number| lists.take_place(number, *position)).collect::<Result<_, _>>()?;
+            places.sort_unstable();
+            let subunits =
+                subunits.iter().map(|&number| lists.take_unit(number, *position)).collect::<Result<_, _>>()?;
+            units.push(Unit { id: String::new(), places, subunits });
         }
-        if let Some(place) = place_taken.iter().position(|taken| !taken) {
+        if let Some(place) = lists.place_taken.iter().position(|taken| !taken) {
             let found = format_args!("{} in none", nodes.quote_place(place as u32));
             return Err(fault(self.position, "every place in a unit", found));
         }
-        for (id, meaning) in names.into_iter().zip(meanings) {
-            // All identifiers were found above, so each has a meaning.
+        for (id, meaning) in lists.names.into_iter().zip(lists.meanings) {
+            // All identifiers were listed, so each has a meaning.
             if let Some((index, _)) = meaning {
                 units[index as usize].id = id;
             }
@@ -175,13 +163,47 @@ impl Structure {
     }
 }
 
-fn find_place(nodes: &Nodes, number: u32, position: Position) -> Result<u32, FormatError> {
-    match nodes.find(number) {
-        Some((Kind::Place, index)) => Ok(index),
-        Some((Kind::Transition, _)) => {
-            Err(fault(position, "a place", format_args!("transition {}", nodes.quote(number))))
+/// What identifiers in lists stand for. Each place and each unit may be listed once.
+struct Lists<'a> {
+    nodes: &'a Nodes,
+    /// The identifiers of units by their numbers.
+    names: Vec<String>,
+    /// Indices and positions of the units by the numbers of their identifiers.
+    meanings: Vec<Option<(u32, Position)>>,
+    unit_taken: Vec<bool>,
+    place_taken: Vec<bool>,
+}
+
+impl Lists<'_> {
+    /// The index of a place that the unit at `position` lists.
+    fn take_place(&mut self, number: u32, position: Position) -> Result<u32, FormatError> {
+        let place = match self.nodes.find(number) {
+            Some((Kind::Place, place)) => place,
+            Some((Kind::Transition, _)) => {
+                return Err(fault(position, "a place", format_args!("transition {}", self.nodes.quote(number))));
+            }
+            None => return Err(fault(position, "a place", self.nodes.quote(number))),
+        };
+        if std::mem::replace(&mut self.place_taken[place as usize], true) {
+            return Err(fault(
+                position,
+                "a place in one unit only",
+                format_args!("{} again", self.nodes.quote(number)),
+            ));
         }
-        None => Err(fault(position, "a place", nodes.quote(number))),
+        Ok(place)
+    }
+
+    /// The index of a unit that the unit or structure at `position` lists.
+    fn take_unit(&mut self, number: u32, position: Position) -> Result<u32, FormatError> {
+        let id = &self.names[number as usize];
+        let Some((unit, _)) = self.meanings[number as usize] else {
+            return Err(fault(position, "a unit", format_args!("`{}`", quote(id))));
+        };
+        if std::mem::replace(&mut self.unit_taken[unit as usize], true) {
+            return Err(fault(position, "a unit in one unit only", format_args!("`{}` again", quote(id))));
+        }
+        Ok(unit)
     }
 }
 
