@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use common::bytes::seeds;
-use common::property::{reading_a_net_is_safe, reading_is_safe};
+use common::net_property::reading_a_net_is_safe;
+use common::property::reading_is_safe;
 use common::random::Random;
 use common::{files_in, models_in, testdata};
 

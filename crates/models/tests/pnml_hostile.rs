@@ -8,7 +8,7 @@ use std::io::{self, Cursor, Read, Write};
 use std::time::{Duration, Instant};
 
 use common::gzip;
-use common::property::reading_a_net_is_safe;
+use common::net_property::reading_a_net_is_safe;
 use tremula_models::{FormatError, Limits, PetriNet, read_pnml};
 
 /// What a refusal may take. Ten times what it should, as other tests run at the same time.

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "every test uses only some of it")]
 
 pub mod bytes;
+pub mod net_property;
 pub mod property;
 pub mod random;
 
