@@ -321,6 +321,11 @@ fn references_to_characters() {
     assert_fails(&name("x &nbsp;"), 3, 29, &format!("{expected}, found `&nbsp;`"));
     assert_fails(&name("&#xd800;"), 3, 27, &format!("{expected}, found `&#xd800;`"));
     assert_fails(&name("&amp"), 3, 27, "expected `;` after `&` and a name, found none");
+    let escape = "expected characters that XML allows, found the control character 0x1b";
+    assert_fails(&name("x&#27;"), 3, 28, escape);
+    assert_fails(&name("\u{1b}x"), 3, 27, escape);
+    assert_fails("<place id='&#27;'/>", 3, 1, escape);
+    assert_fails("<place id='\u{1b}'/>", 3, 1, escape);
 }
 
 #[test]

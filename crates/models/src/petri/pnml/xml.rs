@@ -102,6 +102,8 @@ impl<'a> Xml<'a> {
             }
             let value = attribute.normalized_value(XmlVersion::Implicit1_0);
             let value = value.map_err(|error| self.fault("the value of an attribute", error))?;
+            // A reference may have stood for what the tag itself must not have.
+            check_characters(self.position, &value)?;
             known.push((attribute.key.into_inner(), value));
         }
         Ok(known)
@@ -240,6 +242,7 @@ impl<'a> Xml<'a> {
             }
             Event::DocType(_) | Event::Comment(_) | Event::PI(_) | Event::Decl(_) | Event::Empty(_) => return Ok(None),
         };
+        check_characters(self.position, &self.content)?;
         self.nest(item)?;
         Ok(Some(item))
     }
@@ -321,6 +324,18 @@ pub(super) fn quote(text: &str) -> String {
     let start: String = text.chars().take(MAX_QUOTED).collect();
     let cut = if start.len() < text.len() { "..." } else { "" };
     format!("{}{cut}", start.escape_debug())
+}
+
+/// XML has no control characters but white space.
+fn check_characters(position: Position, text: &str) -> Result<(), FormatError> {
+    let is_wrong = |byte: u8| byte < b' ' && !matches!(byte, b'\t' | b'\r' | b'\n');
+    match text.bytes().find(|&byte| is_wrong(byte)) {
+        None => Ok(()),
+        Some(byte) => {
+            let found = format_args!("the control character {byte:#04x}");
+            Err(fault(position, "characters that XML allows", found))
+        }
+    }
 }
 
 /// Appends what a reference such as `&lt;` stands for.
