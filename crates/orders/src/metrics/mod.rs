@@ -1,0 +1,12 @@
+//! Metrics: what can be said about an order without exploring the net.
+//!
+//! All are sums over a net and an order of its places, level 0 being the root, and small ones are good. None is a
+//! bound; each is its own function, and [`Score`](crate::Score) says how they are combined.
+
+mod coupling;
+mod soups;
+mod spans;
+
+pub use coupling::Coupling;
+pub use soups::unique_productive_spans;
+pub use spans::{event_spans, normalised_event_span, point_transition_spans, weighted_event_span};
