@@ -1,7 +1,6 @@
 //! All orders that there are, the most promising first.
 
-use std::collections::HashSet;
-
+use rustc_hash::FxHashSet;
 use tremula_models::PetriNet;
 
 use crate::heuristics::{Heuristic, Material, Recipe};
@@ -21,7 +20,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { heuristic_steps: 20_000_000, metric_steps: 5_000_000 }
+        Limits { heuristic_steps: 8_000_000, metric_steps: 5_000_000 }
     }
 }
 
@@ -51,7 +50,7 @@ pub fn candidates(net: &PetriNet, semiflows: &Semiflows, limits: &Limits) -> Vec
     let incidence = Incidence::new(net);
     let material = Material::new(net, &incidence, semiflows, limits.heuristic_steps);
     let judge = Judge::new(net, &incidence, limits.metric_steps);
-    let mut found = Found { judge: &judge, seen: HashSet::new(), candidates: Vec::new() };
+    let mut found = Found { judge: &judge, seen: FxHashSet::default(), candidates: Vec::new() };
     for heuristic in Heuristic::ALL {
         let Some(order) = material.plain(heuristic) else { continue };
         let refined = material.refined(order.clone());
@@ -66,7 +65,7 @@ pub fn candidates(net: &PetriNet, semiflows: &Semiflows, limits: &Limits) -> Vec
 struct Found<'a> {
     judge: &'a Judge<'a>,
     /// Only asked, never iterated over.
-    seen: HashSet<Vec<u32>>,
+    seen: FxHashSet<Vec<u32>>,
     candidates: Vec<Candidate>,
 }
 

@@ -18,7 +18,11 @@ use std::collections::BinaryHeap;
 use tremula_models::PetriNet;
 
 use crate::effort::Effort;
+use crate::incidence::Incidence;
 use crate::semiflows::{FlowLimits, Semiflow, Semiflows};
+
+/// Steps for a search in a list.
+const SEARCH: usize = 8;
 
 /// Entries that are not zero, ascending by index.
 type Sparse = Vec<(u32, i128)>;
@@ -26,15 +30,21 @@ type Sparse = Vec<(u32, i128)>;
 struct Row {
     weights: Sparse,
     effect: Sparse,
-    /// One bit for some places each: if a bit of one row is not in another, its support is not contained there.
-    signature: u64,
+    signature: Signature,
 }
+
+/// The support of a row, folded into a few words: each bit stands for one place, or in a large net for several.
+///
+/// If a bit of one row is not in another, its support is not contained there.
+#[derive(Copy, Clone, Default)]
+struct Signature([u64; 4]);
 
 struct Tableau {
     /// Rows by number; dropped ones leave a gap.
     rows: Vec<Option<Row>>,
-    /// The numbers of the rows that are there, ascending.
-    live: Vec<u32>,
+    /// The rows that are there by the first place of their support.
+    by_first: Vec<Vec<u32>>,
+    live: usize,
     /// Rows with an effect on each transition, dropped ones among them.
     with_effect: Vec<Vec<u32>>,
     /// How many rows gain and lose by each transition.
@@ -46,32 +56,50 @@ struct Tableau {
     complete: bool,
 }
 
+/// How many searches there are at most, each with a tenth of the rows of the one before.
+const SEARCHES: u32 = 3;
+
 /// The semiflows of a net.
+///
+/// A search that runs out of steps has most of its rows unfinished, and nothing to show for them. Then one with fewer rows
+/// finds more; of several unfinished ones, the one with semiflows for the most places counts.
 pub(crate) fn semiflows(net: &PetriNet, limits: &FlowLimits) -> Semiflows {
-    let mut effort = Effort::new(limits.steps);
-    let mut tableau = Tableau::new(net, limits.rows);
-    if tableau.eliminate_all(&mut effort).is_none() {
-        tableau.complete = false;
+    let mut best = (0, Semiflows::default());
+    for search in 0..SEARCHES {
+        let mut effort = Effort::new(limits.steps / u64::from(SEARCHES));
+        let mut tableau = Tableau::new(net, limits.rows / 10_usize.pow(search));
+        let finished = tableau.eliminate_all(&mut effort).is_some();
+        tableau.complete &= finished;
+        let found = tableau.finish();
+        let covered = found.covered(net.places.len());
+        if finished || covered > best.0 {
+            best = (covered, found);
+        }
+        if finished {
+            break;
+        }
     }
-    tableau.finish()
+    best.1
 }
 
 impl Tableau {
     fn new(net: &PetriNet, extra_rows: usize) -> Tableau {
-        let transitions = net.transitions.len();
+        let net = Incidence::new(net);
+        let transitions = net.effects.len();
         let mut tableau = Tableau {
             rows: Vec::new(),
-            live: Vec::new(),
+            by_first: vec![Vec::new(); net.places()],
+            live: 0,
             with_effect: vec![Vec::new(); transitions],
             gain: vec![0; transitions],
             lose: vec![0; transitions],
             queue: BinaryHeap::new(),
-            rows_allowed: net.places.len() + extra_rows,
+            rows_allowed: net.places() + extra_rows,
             complete: true,
         };
-        let mut effects: Vec<Sparse> = vec![Vec::new(); net.places.len()];
-        for (number, transition) in net.transitions.iter().enumerate() {
-            for effect in transition.effects().iter().filter(|effect| effect.delta != 0) {
+        let mut effects: Vec<Sparse> = vec![Vec::new(); net.places()];
+        for (number, transition) in net.effects.iter().enumerate() {
+            for effect in transition.iter().filter(|effect| effect.delta != 0) {
                 effects[effect.place as usize].push((number as u32, effect.delta));
             }
         }
@@ -91,8 +119,9 @@ impl Tableau {
             self.with_effect[at].push(number);
             *(if change > 0 { &mut self.gain[at] } else { &mut self.lose[at] }) += 1;
         }
+        self.by_first[row.first()].push(number);
         self.rows.push(Some(row));
-        self.live.push(number);
+        self.live += 1;
     }
 
     fn drop_row(&mut self, number: u32) {
@@ -101,6 +130,8 @@ impl Tableau {
             let at = transition as usize;
             *(if change > 0 { &mut self.gain[at] } else { &mut self.lose[at] }) -= 1;
         }
+        self.by_first[row.first()].retain(|&other| other != number);
+        self.live -= 1;
     }
 
     /// What the elimination of a transition adds to the number of rows, at most.
@@ -128,7 +159,7 @@ impl Tableau {
     /// Replaces all rows that a transition has an effect on by combinations of which it has none.
     fn eliminate(&mut self, transition: u32, effort: &mut Effort) -> Option<()> {
         let involved = std::mem::take(&mut self.with_effect[transition as usize]);
-        effort.spend(involved.len() + self.live.len())?;
+        effort.spend(involved.len())?;
         let (mut gaining, mut losing): (Vec<u32>, Vec<u32>) = involved
             .into_iter()
             .filter(|&number| self.rows[number as usize].is_some())
@@ -142,7 +173,6 @@ impl Tableau {
             touched.extend(self.row(number).effect.iter().map(|entry| entry.0));
             self.drop_row(number);
         }
-        self.live.retain(|&number| self.rows[number as usize].is_some());
         for row in combined {
             self.add(row);
         }
@@ -162,12 +192,11 @@ impl Tableau {
         losing: &[u32],
         effort: &mut Effort,
     ) -> Option<Vec<Row>> {
-        let room = self.rows_allowed.saturating_sub(self.live.len() - gaining.len() - losing.len());
+        let room = self.rows_allowed.saturating_sub(self.live - gaining.len() - losing.len());
         let mut combined = Vec::new();
         for &first in gaining {
             for &second in losing {
-                effort.spend(self.live.len())?;
-                if !self.is_minimal(first, second) {
+                if !self.is_minimal(first, second, effort)? {
                     continue;
                 }
                 if combined.len() == room {
@@ -186,12 +215,26 @@ impl Tableau {
     }
 
     /// Does the union of two supports contain that of no third row?
-    fn is_minimal(&self, first: u32, second: u32) -> bool {
+    fn is_minimal(&self, first: u32, second: u32, effort: &mut Effort) -> Option<bool> {
         let (a, b) = (self.row(first), self.row(second));
-        let outside = !(a.signature | b.signature);
-        let inside = |&(place, _): &(u32, i128)| a.has(place) || b.has(place);
-        let contained = |row: &Row| row.signature & outside == 0 && row.weights.iter().all(inside);
-        !self.live.iter().any(|&number| number != first && number != second && contained(self.row(number)))
+        effort.spend(a.weights.len() + b.weights.len())?;
+        let union = a.signature.union(b.signature);
+        let inside = |&(place, _): &(u32, i128)| find(&a.weights, place) != 0 || find(&b.weights, place) != 0;
+        // What is contained begins with a place of the union. Places of both are looked at twice.
+        for &(place, _) in a.weights.iter().chain(&b.weights) {
+            let beginning = &self.by_first[place as usize];
+            effort.spend(beginning.len())?;
+            for &number in beginning.iter().filter(|&&number| number != first && number != second) {
+                let row = self.row(number);
+                if row.signature.is_within(union) {
+                    effort.spend(SEARCH * row.weights.len())?;
+                    if row.weights.iter().all(inside) {
+                        return Some(false);
+                    }
+                }
+            }
+        }
+        Some(true)
     }
 
     fn row(&self, number: u32) -> &Row {
@@ -213,14 +256,34 @@ impl Tableau {
     }
 }
 
+impl Signature {
+    fn of(weights: &Sparse) -> Signature {
+        let mut signature = Signature::default();
+        for &(place, _) in weights {
+            let bit = place as usize % (signature.0.len() * u64::BITS as usize);
+            signature.0[bit / u64::BITS as usize] |= 1 << (bit % u64::BITS as usize);
+        }
+        signature
+    }
+
+    fn union(self, other: Signature) -> Signature {
+        Signature(std::array::from_fn(|word| self.0[word] | other.0[word]))
+    }
+
+    fn is_within(self, other: Signature) -> bool {
+        self.0.iter().zip(other.0).all(|(&mine, theirs)| mine & !theirs == 0)
+    }
+}
+
 impl Row {
     fn new(weights: Sparse, effect: Sparse) -> Row {
-        let signature = weights.iter().fold(0, |bits, &(place, _)| bits | 1 << (place % u64::BITS));
+        let signature = Signature::of(&weights);
         Row { weights, effect, signature }
     }
 
-    fn has(&self, place: u32) -> bool {
-        self.signature >> (place % u64::BITS) & 1 != 0 && find(&self.weights, place) != 0
+    /// The first place of the support.
+    fn first(&self) -> usize {
+        self.weights[0].0 as usize
     }
 
     /// The effect of a transition.

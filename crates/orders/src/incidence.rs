@@ -1,12 +1,14 @@
 //! Which transition touches which place, in the forms that heuristics and metrics want.
 
+use rustc_hash::FxHashSet;
 use tremula_models::{Effect, PetriNet};
 
 use crate::lists::Lists;
 
 /// The incidence of a net, computed once and looked at often.
 ///
-/// - I1: transitions that touch no place are left out; the others keep their sequence.
+/// - I1: transitions that touch no place are left out, and of those that do the same all but the first: a diagram knows
+///   no difference between them. The others keep their sequence.
 /// - I2: effects of a transition ascend by place.
 #[derive(Clone, Debug)]
 pub struct Incidence {
@@ -24,7 +26,9 @@ impl Incidence {
     #[must_use]
     pub fn new(net: &PetriNet) -> Incidence {
         let effects = net.transitions.iter().map(tremula_models::Transition::effects);
-        let effects: Vec<Vec<Effect>> = effects.filter(|effects| !effects.is_empty()).collect();
+        let mut seen: FxHashSet<Vec<Effect>> = FxHashSet::default();
+        let fresh = |effects: &Vec<Effect>| !effects.is_empty() && seen.insert(effects.clone());
+        let effects: Vec<Vec<Effect>> = effects.filter(fresh).collect();
         let touched = Lists::new(effects.iter().map(|effects| effects.iter().map(|effect| effect.place)));
         let touching = touched.inverted(net.places.len());
         Incidence { effects, touched, touching, places: net.places.len() }
@@ -44,4 +48,19 @@ pub(crate) fn levels(order: &[u32]) -> Vec<u32> {
         levels[place as usize] = level as u32;
     }
     levels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::net;
+
+    #[test]
+    fn what_does_nothing_or_the_same_is_left_out() {
+        let step = |from: u32, to: u32| [vec![(from, 1)], vec![(to, 1)]];
+        let incidence = Incidence::new(&net(&[1, 0], vec![step(0, 1), [vec![], vec![]], step(1, 0), step(0, 1)]));
+        assert_eq!(incidence.effects.len(), 2);
+        assert_eq!(incidence.touching.of(0), [0, 1]);
+        assert_eq!(levels(&[2, 0, 1]), [1, 2, 0]);
+    }
 }

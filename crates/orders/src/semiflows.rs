@@ -36,7 +36,7 @@ pub struct FlowLimits {
 
 impl Default for FlowLimits {
     fn default() -> FlowLimits {
-        FlowLimits { rows: 2000, steps: 20_000_000 }
+        FlowLimits { rows: 1000, steps: 30_000_000 }
     }
 }
 
@@ -45,6 +45,15 @@ impl Semiflows {
     #[must_use]
     pub fn of(net: &PetriNet, limits: &FlowLimits) -> Semiflows {
         farkas::semiflows(net, limits)
+    }
+
+    /// How many of so many places are in a semiflow.
+    pub(crate) fn covered(&self, places: usize) -> usize {
+        let mut covered = vec![false; places];
+        for &(place, _) in self.flows.iter().flat_map(|flow| &flow.weights) {
+            covered[place as usize] = true;
+        }
+        covered.into_iter().filter(|&covered| covered).count()
     }
 
     /// The first semiflow that does not hold in a net, if any.

@@ -9,8 +9,7 @@
 //! So each different tail counts once, and its tested part not at all. Levels between two places of a transition count as
 //! well, as often as the longest of such gaps above the same tail.
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use tremula_models::Effect;
 
 use crate::incidence::{Incidence, levels};
@@ -32,7 +31,7 @@ const END: u32 = 0;
 pub fn unique_productive_spans(net: &Incidence, order: &[u32]) -> u64 {
     let level = levels(order);
     // Only looked up, never iterated over: the result does not depend on how it hashes.
-    let mut nodes: HashMap<Node, u32> = HashMap::with_capacity(net.touched.total());
+    let mut nodes: FxHashMap<Node, u32> = FxHashMap::default();
     let mut worth = vec![0];
     let mut chain: Vec<(u32, &Effect)> = Vec::new();
     for effects in &net.effects {
