@@ -17,16 +17,12 @@
 //!
 //! Rows are added one after the other, and one that depends on those before adds nothing to the rank. Columns are
 //! numbered by the level at which they end. Then a row, once its leading entries are eliminated, consists of columns that
-//! still go on, so the work depends on how many columns cross a cut: little for good orders. Numbers are taken modulo a
-//! prime. That could make a rank too small, but would do so for all orders and machines alike.
+//! still go on, so the work depends on how many columns cross a cut: little for good orders.
 
 use crate::effort::Effort;
 use crate::incidence::{Incidence, levels};
 
-const PRIME: u64 = (1 << 31) - 1;
-
-/// Entries that are not zero modulo the prime, ascending by index.
-type Sparse = Vec<(u32, u32)>;
+use super::echelon::{Echelon, PRIME, Sparse};
 
 /// The incidence matrix of a net, with as few columns as have the same rank.
 #[derive(Clone, Debug)]
@@ -34,11 +30,6 @@ pub struct Coupling {
     /// Columns: pairs of place and change.
     columns: Vec<Sparse>,
     places: usize,
-}
-
-/// Rows of a matrix in echelon form: none has an entry left of its own leading one, which is one.
-struct Echelon {
-    by_lead: Vec<Option<Sparse>>,
 }
 
 impl Coupling {
@@ -81,11 +72,10 @@ impl Coupling {
     /// For each level, the rank of the rows down to it.
     fn ranks(&self, level: &[u32], effort: &mut Effort) -> Option<Vec<u32>> {
         let mut echelon = Echelon::new(self.columns.len());
-        let mut rank = 0;
         let mut ranks = Vec::with_capacity(self.places);
         for row in self.rows(level) {
-            rank += u32::from(echelon.insert(row, effort)?);
-            ranks.push(rank);
+            echelon.insert(row, effort)?;
+            ranks.push(echelon.rank());
         }
         Some(ranks)
     }
@@ -120,65 +110,6 @@ fn independent(columns: &[Sparse], places: usize, effort: &mut Effort) -> Option
         }
     }
     Some(basis)
-}
-
-impl Echelon {
-    fn new(columns: usize) -> Echelon {
-        Echelon { by_lead: vec![None; columns] }
-    }
-
-    /// Adds a row, and tells whether it was independent of those before.
-    fn insert(&mut self, mut row: Sparse, effort: &mut Effort) -> Option<bool> {
-        while let Some(&(lead, value)) = row.first() {
-            match &self.by_lead[lead as usize] {
-                Some(known) => {
-                    effort.spend(row.len() + known.len())?;
-                    row = difference(&row, known, u64::from(value));
-                }
-                None => {
-                    let factor = inverse(u64::from(value));
-                    for (_, entry) in &mut row {
-                        *entry = (u64::from(*entry) * factor % PRIME) as u32;
-                    }
-                    self.by_lead[lead as usize] = Some(row);
-                    return Some(true);
-                }
-            }
-        }
-        Some(false)
-    }
-}
-
-/// `a - factor * b`, without zeros.
-fn difference(a: &Sparse, b: &Sparse, factor: u64) -> Sparse {
-    let mut result = Vec::with_capacity(a.len() + b.len());
-    let negated = PRIME - factor;
-    let mut rest = b.iter().peekable();
-    for &(index, value) in a {
-        while let Some(&(earlier, other)) = rest.next_if(|entry| entry.0 < index) {
-            result.push((earlier, (u64::from(other) * negated % PRIME) as u32));
-        }
-        let other = rest.next_if(|entry| entry.0 == index).map_or(0, |entry| u64::from(entry.1));
-        let value = (u64::from(value) + other * negated) % PRIME;
-        if value != 0 {
-            result.push((index, value as u32));
-        }
-    }
-    result.extend(rest.map(|&(index, other)| (index, (u64::from(other) * negated % PRIME) as u32)));
-    result
-}
-
-/// The inverse modulo the prime, by Fermat: the power of two less than the prime.
-fn inverse(value: u64) -> u64 {
-    let (mut power, mut result, mut exponent) = (value, 1, PRIME - 2);
-    while exponent > 0 {
-        if exponent & 1 == 1 {
-            result = result * power % PRIME;
-        }
-        power = power * power % PRIME;
-        exponent >>= 1;
-    }
-    result
 }
 
 #[cfg(test)]

@@ -4,9 +4,12 @@
 //! bound; each is its own function, and [`Score`](crate::Score) says how they are combined.
 
 mod coupling;
+mod crossing;
+mod echelon;
 mod soups;
 mod spans;
 
 pub use coupling::Coupling;
+pub use crossing::{crossing_rank, crossing_ranks};
 pub use soups::unique_productive_spans;
 pub use spans::{event_spans, normalised_event_span, point_transition_spans, weighted_event_span};
