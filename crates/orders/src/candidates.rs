@@ -70,17 +70,118 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// Adds an order and its reverse, unless they are known. Both have the same coupling.
+    /// Adds an order and its reverse, unless they are known.
     fn add(&mut self, recipe: Recipe, order: Vec<u32>) {
-        let reversed: Vec<u32> = order.iter().rev().copied().collect();
-        let mut coupling = None;
-        for (recipe, order) in [(recipe, order), (Recipe { reversed: true, ..recipe }, reversed)] {
-            if !self.seen.insert(order.clone()) {
-                continue;
-            }
-            let coupling = *coupling.get_or_insert_with(|| self.judge.coupling(&order));
-            let score = self.judge.score(&order, coupling);
-            self.candidates.push(Candidate { recipe, order, score });
+        let reverse: Vec<u32> = order.iter().rev().copied().collect();
+        // Whoever is known came with its reverse.
+        if !self.seen.insert(order.clone()) {
+            return;
         }
+        let [score, reverse_score] = self.judge.scores(&order, &reverse);
+        self.candidates.push(Candidate { recipe, order, score });
+        if self.seen.insert(reverse.clone()) {
+            let recipe = Recipe { reversed: true, ..recipe };
+            self.candidates.push(Candidate { recipe, order: reverse, score: reverse_score });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{Random, Seed, chain, kanban, net, philosophers, star};
+    use crate::semiflows::FlowLimits;
+    use tremula_models::{Unit, Units};
+
+    fn of(net: &PetriNet) -> (Semiflows, Vec<Candidate>) {
+        let semiflows = Semiflows::of(net, &FlowLimits::default());
+        let candidates = candidates(net, &semiflows, &Limits::default());
+        (semiflows, candidates)
+    }
+
+    fn is_permutation(order: &[u32], places: usize) -> bool {
+        let mut sorted = order.to_vec();
+        sorted.sort_unstable();
+        sorted.into_iter().eq(0..places as u32)
+    }
+
+    /// What must hold for any net.
+    fn check(net: &PetriNet) {
+        let (semiflows, candidates) = of(net);
+        assert!(!candidates.is_empty());
+        assert!(candidates.is_sorted_by_key(|candidate| candidate.score));
+        let different: FxHashSet<&Vec<u32>> = candidates.iter().map(|candidate| &candidate.order).collect();
+        assert_eq!(different.len(), candidates.len());
+        for candidate in &candidates {
+            assert!(is_permutation(&candidate.order, net.places.len()), "{}", candidate.recipe);
+            let alone = order(net, candidate.recipe, &semiflows, &Limits::default());
+            assert_eq!(alone.as_ref(), Some(&candidate.order), "{}", candidate.recipe);
+        }
+        assert_eq!(of(net).1, candidates);
+    }
+
+    /// Puts the places of a net into random nested units.
+    fn with_units(mut net: PetriNet, random: &mut Random) -> PetriNet {
+        let number = 1 + random.below(5);
+        let unit = |id| Unit { id: format!("u{id}"), places: Vec::new(), subunits: Vec::new() };
+        let mut units: Vec<Unit> = (0..number).map(unit).collect();
+        for inner in 1..number {
+            units[random.below(inner) as usize].subunits.push(inner as u32);
+        }
+        for place in 0..net.places.len() as u32 {
+            units[random.below(number) as usize].places.push(place);
+        }
+        net.units = Some(Units { units, root: 0, safe: false });
+        net.check().expect("units that hold every place once");
+        net
+    }
+
+    #[test]
+    fn samples_have_valid_candidates() {
+        for net in [chain(1), chain(9), star(60), philosophers(7), kanban(5), net(&[], vec![]), net(&[0, 1], vec![])] {
+            check(&net);
+        }
+    }
+
+    #[test]
+    fn random_nets_have_valid_candidates() {
+        for number in 0..150 {
+            let seed = Seed(0xCA_0000 + number);
+            let mut random = Random(seed.0);
+            let (places, transitions) = (1 + random.below(30), random.below(40));
+            let net = random.net(places, transitions);
+            check(&net);
+            check(&with_units(net, &mut random));
+        }
+    }
+
+    #[test]
+    fn neighbours_at_the_table_are_neighbours_in_the_best_order() {
+        let net = philosophers(20);
+        let best = of(&net).1.swap_remove(0);
+        let level = crate::incidence::levels(&best.order);
+        let far = |a: u32, b: u32| level[a as usize].abs_diff(level[b as usize]);
+        let apart = (0..20).map(|who| far(who, 20 + who) + far(20 + who, 40 + who)).sum::<u32>();
+        assert!(apart < 20 * 12, "{apart} by {}", best.recipe);
+        let given = of(&net).1.into_iter().find(|candidate| candidate.recipe == Heuristic::Given.into());
+        assert!(given.is_some_and(|given| best.score < given.score));
+    }
+
+    #[test]
+    fn what_a_net_lacks_gives_no_order() {
+        let net = chain(4);
+        let (semiflows, candidates) = of(&net);
+        assert_eq!(order(&net, Heuristic::Units, &semiflows, &Limits::default()), None);
+        assert_eq!(order(&net, Heuristic::PChaining, &Semiflows::default(), &Limits::default()), None);
+        assert!(candidates.iter().all(|candidate| candidate.recipe.heuristic != Heuristic::Units));
+    }
+
+    #[test]
+    fn without_effort_the_given_order_remains() {
+        let limits = Limits { heuristic_steps: 0, metric_steps: 0 };
+        let candidates = candidates(&philosophers(6), &Semiflows::default(), &limits);
+        let recipes: Vec<String> = candidates.iter().map(|candidate| candidate.recipe.to_string()).collect();
+        assert_eq!(recipes, ["given", "given+reversed"]);
+        assert!(candidates.iter().all(|candidate| candidate.score.rank.is_none()));
     }
 }

@@ -3,7 +3,10 @@
 //! A transition that touches places on both sides of a cut ties what it does above to what it does below. How much is tied
 //! depends on how many different things there are: transitions that do the same below need no distinction there, nor do
 //! those that are sums of others. So at each cut the rank of what the crossing transitions do below it is computed, and of
-//! what they do above it; the smaller one counts. A mere test is taken for a change of its own kind.
+//! what they do above it. A mere test is taken for a change of its own kind.
+//!
+//! Saturation fires a transition from its highest place down, and remembers the results below: there the rank tells how
+//! many different things are to be remembered, so it matters more than the rank above.
 //!
 //! # How it is computed
 //!
@@ -18,23 +21,35 @@ use crate::incidence::{Incidence, levels};
 
 use super::echelon::{Echelon, PRIME, Sparse};
 
-/// For each cut, the rank of what crossing transitions do on one side of it: entry `k` is about the cut between the
-/// levels up to `k` and those below. None if it takes more steps.
+/// Ranks at all cuts: entry `k` is about the cut between the levels up to `k` and those below.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Crossing {
+    /// Of what crossing transitions do below the cut.
+    pub below: Vec<u32>,
+    /// Of what they do above it.
+    pub above: Vec<u32>,
+}
+
+impl Crossing {
+    /// The sums over all cuts: below and above. They change places if the order is reversed.
+    #[must_use]
+    pub fn sums(&self) -> (u64, u64) {
+        let sum = |ranks: &[u32]| ranks.iter().copied().map(u64::from).sum();
+        (sum(&self.below), sum(&self.above))
+    }
+}
+
+/// The ranks of what transitions do on either side of the cuts that they cross. None if it takes more steps.
 #[must_use]
-pub fn crossing_ranks(net: &Incidence, order: &[u32], steps: u64) -> Option<Vec<u32>> {
+pub fn crossing_ranks(net: &Incidence, order: &[u32], steps: u64) -> Option<Crossing> {
     let mut effort = Effort::new(steps);
     let last = net.places().saturating_sub(1) as u32;
     let level = levels(order);
     let below = ranks_below(net, &level, &mut effort)?;
     let mirrored: Vec<u32> = level.iter().map(|level| last - level).collect();
-    let above = ranks_below(net, &mirrored, &mut effort)?;
-    Some(below.into_iter().zip(above.into_iter().rev()).map(|(below, above)| below.min(above)).collect())
-}
-
-/// The sum over all cuts.
-#[must_use]
-pub fn crossing_rank(net: &Incidence, order: &[u32], steps: u64) -> Option<u64> {
-    Some(crossing_ranks(net, order, steps)?.into_iter().map(u64::from).sum())
+    let mut above = ranks_below(net, &mirrored, &mut effort)?;
+    above.reverse();
+    Some(Crossing { below, above })
 }
 
 /// For each cut, from the top, the rank of what crossing transitions do below it.
@@ -82,46 +97,65 @@ mod tests {
 
     const STEPS: u64 = 1_000_000;
 
-    fn ranks(net: &tremula_models::PetriNet, order: &[u32]) -> Vec<u32> {
+    fn ranks(net: &tremula_models::PetriNet, order: &[u32]) -> Crossing {
         crossing_ranks(&Incidence::new(net), order, STEPS).expect("enough steps")
+    }
+
+    fn crossing(below: &[u32], above: &[u32]) -> Crossing {
+        Crossing { below: below.to_vec(), above: above.to_vec() }
     }
 
     #[test]
     fn a_chain_is_crossed_by_one_transition_at_a_time() {
-        assert_eq!(ranks(&chain(5), &[0, 1, 2, 3, 4]), [1, 1, 1, 1]);
-        // Levels of the places: 0, 2, 1, 3. The first and the last transition cross the middle, as does the second.
-        assert_eq!(ranks(&chain(4), &[0, 2, 1, 3]), [1, 2, 1]);
+        let ranks_of_chain = ranks(&chain(5), &[0, 1, 2, 3, 4]);
+        assert_eq!(ranks_of_chain, crossing(&[1, 1, 1, 1], &[1, 1, 1, 1]));
+        assert_eq!(ranks_of_chain.sums(), (4, 4));
+        // All three transitions cross the middle. Below are places 1 and 3, above are 0 and 2.
+        assert_eq!(ranks(&chain(4), &[0, 2, 1, 3]), crossing(&[1, 2, 1], &[1, 2, 1]));
     }
 
     #[test]
     fn what_is_the_same_on_one_side_counts_once() {
         // Three transitions from places of their own to a common one.
         let steps = (0..3).map(|from| [vec![(from, 1)], vec![(3, 1)]]).collect();
-        assert_eq!(ranks(&net(&[1, 1, 1, 0], steps), &[0, 1, 2, 3]), [1, 1, 1]);
+        assert_eq!(ranks(&net(&[1, 1, 1, 0], steps), &[0, 1, 2, 3]), crossing(&[1, 1, 1], &[1, 2, 3]));
     }
 
     #[test]
     fn a_test_counts() {
         // From place 1 to place 2 if place 0 has a token: the test ties place 0 to the rest.
         let steps = vec![[vec![(0, 1), (1, 1)], vec![(0, 1), (2, 1)]]];
-        assert_eq!(ranks(&net(&[1, 1, 0], steps), &[0, 1, 2]), [1, 1]);
+        assert_eq!(ranks(&net(&[1, 1, 0], steps), &[0, 1, 2]), crossing(&[1, 1], &[1, 1]));
+    }
+
+    #[test]
+    fn the_reverse_exchanges_above_and_below() {
+        let seed = Seed(0xC3);
+        let mut random = Random(seed.0);
+        let net = philosophers(5);
+        for _ in 0..20 {
+            let mut order = random.permutation(20);
+            let (below, above) = ranks(&net, &order).sums();
+            order.reverse();
+            assert_eq!(ranks(&net, &order).sums(), (above, below));
+        }
     }
 
     #[test]
     fn trivial_nets_have_no_cuts_or_nothing_there() {
-        assert_eq!(ranks(&net(&[], vec![]), &[]), [0; 0]);
-        assert_eq!(ranks(&net(&[2], vec![]), &[0]), [0; 0]);
-        assert_eq!(ranks(&net(&[2, 1], vec![]), &[0, 1]), [0]);
+        assert_eq!(ranks(&net(&[], vec![]), &[]), crossing(&[], &[]));
+        assert_eq!(ranks(&net(&[2], vec![]), &[0]), crossing(&[], &[]));
+        assert_eq!(ranks(&net(&[2, 1], vec![]), &[0, 1]), crossing(&[0], &[0]));
     }
 
     #[test]
     fn few_steps_are_no_answer() {
         let order: Vec<u32> = (0..24).collect();
-        assert_eq!(crossing_rank(&Incidence::new(&philosophers(6)), &order, 10), None);
+        assert_eq!(crossing_ranks(&Incidence::new(&philosophers(6)), &order, 10), None);
     }
 
     /// The same by the definition: all over again at each cut.
-    fn plain(net: &Incidence, order: &[u32]) -> Vec<u32> {
+    fn plain(net: &Incidence, order: &[u32]) -> Crossing {
         let level = levels(order);
         let side = |cut: usize, below: bool| {
             let is_below = |effect: &&Effect| level[effect.place as usize] as usize > cut;
@@ -136,7 +170,8 @@ mod tests {
             }
             echelon.rank()
         };
-        (0..order.len() - 1).map(|cut| side(cut, true).min(side(cut, false))).collect()
+        let sides = |below: bool| (0..order.len() - 1).map(|cut| side(cut, below)).collect();
+        Crossing { below: sides(true), above: sides(false) }
     }
 
     #[test]

@@ -10,6 +10,6 @@ mod soups;
 mod spans;
 
 pub use coupling::Coupling;
-pub use crossing::{crossing_rank, crossing_ranks};
+pub use crossing::{Crossing, crossing_ranks};
 pub use soups::unique_productive_spans;
 pub use spans::{event_spans, normalised_event_span, point_transition_spans, weighted_event_span};
