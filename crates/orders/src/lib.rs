@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use tremula_models::{Arc, PetriNet, Place, Transition};
-//! use tremula_orders::{FlowLimits, Limits, Recipe, Semiflows, candidates, order, place_bounds};
+//! use tremula_orders::{FlowLimits, OrderLimits, Recipe, Semiflows, candidates, order, place_bounds};
 //!
 //! // A token goes from a to c to b.
 //! let place = |id: &str, initial| Place { id: id.to_owned(), name: None, initial };
@@ -26,11 +26,11 @@
 //! let semiflows = Semiflows::of(&net, &FlowLimits::default());
 //! assert_eq!(place_bounds(&net, &semiflows), [Some(1), Some(1), Some(1)]);
 //!
-//! let best = &candidates(&net, &semiflows, &Limits::default())[0];
+//! let best = &candidates(&net, &semiflows, &OrderLimits::default())[0];
 //! assert!(best.order == [0, 2, 1] || best.order == [1, 2, 0]);
 //!
 //! let recipe: Recipe = "sloan+reversed".parse()?;
-//! assert!(order(&net, recipe, &semiflows, &Limits::default()).is_some());
+//! assert!(order(&net, recipe, &semiflows, &OrderLimits::default()).is_some());
 //! # Ok::<(), tremula_orders::UnknownOrder>(())
 //! ```
 //!
@@ -62,7 +62,7 @@ mod samples;
 mod score;
 mod semiflows;
 
-pub use candidates::{Candidate, Limits, candidates, order};
+pub use candidates::{Candidate, OrderLimits, candidates, order};
 pub use heuristics::{Heuristic, Recipe, UnknownOrder};
 pub use incidence::Incidence;
 pub use score::Score;

@@ -1,7 +1,8 @@
 //! Metrics: what can be said about an order without exploring the net.
 //!
 //! All are sums over a net and an order of its places, level 0 being the root, and small ones are good. None is a
-//! bound; each is its own function, and [`Score`](crate::Score) says how they are combined.
+//! bound; each is its own function. [`Score`](crate::Score) is made of two of them, [`crossing_ranks`] and
+//! [`unique_productive_spans`]; the others are there to be shown and compared.
 
 mod coupling;
 mod crossing;
