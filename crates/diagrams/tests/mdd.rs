@@ -1,7 +1,7 @@
 //! Multi-valued diagrams against explicit sets of vectors.
 
 use std::collections::BTreeSet;
-use tremula_diagrams::mdd::{Change, Event, Mdd, MddManager, MddOptions, Saturation};
+use tremula_diagrams::mdd::{Change, Event, Mdd, MddManager, MddOptions, Saturation, Saturator};
 use tremula_diagrams::{Attention, Budget, Error};
 
 type Vectors = BTreeSet<Vec<u32>>;
@@ -135,7 +135,7 @@ fn events_do_to_sets_what_they_do_to_vectors() {
 
 #[test]
 fn closures_are_what_exploration_finds() {
-    for seed in 0..150 {
+    for seed in 0..400 {
         let mut numbers = Numbers(2000 + seed);
         let levels = 1 + numbers.below(6) as usize;
         let manager = manager(levels, (seed % 2 == 0).then_some(17));
@@ -154,27 +154,31 @@ fn closures_are_what_exploration_finds() {
 }
 
 #[test]
-fn saturation_goes_on_where_fuel_ended() {
+fn saturation_goes_on_where_it_was_interrupted() {
     let levels = 8;
     let manager = manager(levels, None);
     let mut numbers = Numbers(77);
     let all: Vec<Vec<Change>> = (0..12).map(|_| numbers.changes(levels)).collect();
     let events: Vec<Event> = all.iter().map(|changes| manager.event(changes).unwrap()).collect();
-    let start = Vectors::from([vec![2; levels]]);
-    let set = symbolic(&manager, &start);
-    let saturator = manager.saturator(&events, Saturation { early: true });
+    let start = vec![2; levels];
+    let expected = explored(&Vectors::from([start.clone()]), &all);
+    let mut saturator = Saturator::new(&manager, &start, &events, Saturation { early: true });
     let mut tries = 0;
     let closed = loop {
         manager.set_fuel(Some(100 << tries));
         tries += 1;
-        match saturator.close(&set) {
+        match saturator.run() {
             Ok(closed) => break closed,
             Err(error) => assert_eq!(error, Error::OutOfFuel),
         }
+        manager.set_fuel(None);
+        assert!(explicit(&saturator.so_far().unwrap()).is_subset(&expected));
     };
     manager.set_fuel(None);
     assert!(tries > 3, "{tries}");
-    assert_eq!(explicit(&closed), explored(&start, &all));
+    assert_eq!(saturator.levels_done(), levels);
+    assert_eq!(explicit(&closed), expected);
+    assert_eq!(saturator.so_far().unwrap(), closed);
 }
 
 #[test]

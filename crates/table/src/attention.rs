@@ -29,6 +29,8 @@ struct Shared {
     word: AtomicU32,
     reports: AtomicU64,
     counters: [AtomicU64; Counters::FIELDS],
+    /// Whose requests count as well.
+    parent: Option<Attention>,
 }
 
 /// A handle on the attention word of a worker; clones share it and may live in other threads.
@@ -36,6 +38,13 @@ struct Shared {
 pub struct Attention(Arc<Shared>);
 
 impl Attention {
+    /// The attention word of one of several workers: what is asked of this one is asked of all of them, and any of them
+    /// may answer.
+    #[must_use]
+    pub fn of_one(&self) -> Attention {
+        Attention(Arc::new(Shared { parent: Some(self.clone()), ..Shared::default() }))
+    }
+
     /// Ask the worker to stop. Stays in force until [`Attention::reset`].
     pub fn cancel(&self) {
         // Relaxed: the bit itself is the whole message.
@@ -45,7 +54,7 @@ impl Attention {
     /// Has somebody asked to stop?
     pub fn is_cancelled(&self) -> bool {
         // Relaxed: as in `cancel`.
-        self.0.word.load(Ordering::Relaxed) & CANCEL != 0
+        self.0.word.load(Ordering::Relaxed) & CANCEL != 0 || self.0.parent.as_ref().is_some_and(Attention::is_cancelled)
     }
 
     /// Withdraw all requests.
@@ -73,15 +82,17 @@ impl Attention {
     #[inline]
     pub(crate) fn is_set(&self) -> bool {
         // Relaxed: a request may be seen a few nodes late.
-        self.0.word.load(Ordering::Relaxed) != 0
+        self.0.word.load(Ordering::Relaxed) != 0 || self.0.parent.as_ref().is_some_and(Attention::is_set)
     }
 
     /// Publish `counters`, and stop when asked to.
     #[cold]
     pub(crate) fn attend(&self, counters: &Counters) -> Result<(), Interrupt> {
-        self.publish(counters);
-        // Relaxed: the bit publishes nothing; a request set meanwhile is seen at the next look.
-        self.0.word.fetch_and(!REPORT, Ordering::Relaxed);
+        for asked in std::iter::successors(Some(self), |attention| attention.0.parent.as_ref()) {
+            asked.publish(counters);
+            // Relaxed: the bit publishes nothing; a request set meanwhile is seen at the next look.
+            asked.0.word.fetch_and(!REPORT, Ordering::Relaxed);
+        }
         if self.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(()) }
     }
 
@@ -92,5 +103,25 @@ impl Attention {
         }
         // Release pairs with the Acquire in `last_report`.
         self.0.reports.fetch_add(1, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_of_all_is_asked_of_each() {
+        let all = Attention::default();
+        let (a, b) = (all.of_one(), all.of_one());
+        a.cancel();
+        assert!(a.is_cancelled() && !b.is_cancelled() && !all.is_cancelled());
+        all.request_report();
+        assert!(b.is_set());
+        b.attend(&Counters { created: 7, ..Counters::default() }).unwrap();
+        assert_eq!(all.last_report().counters.created, 7);
+        assert!(!b.is_set());
+        all.cancel();
+        assert!(b.is_cancelled());
     }
 }

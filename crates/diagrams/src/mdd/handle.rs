@@ -5,15 +5,15 @@ use super::event::{Change, Event};
 use super::saturate::{Closure, Saturation};
 use crate::error::Error;
 use dashu_int::UBig;
-use std::cell::RefCell;
 use std::fmt;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard};
 use tremula_table::{Attention, Branch, Budget, Counters, FOREST_LEVELS, Forest};
 
-/// Sets of vectors of one length, and the memory they live in. Clones share it.
+/// Sets of vectors of one length, and the memory they live in. Clones share it; operations of different threads take
+/// turns.
 #[derive(Clone)]
 pub struct MddManager {
-    core: Rc<RefCell<Core>>,
+    core: Arc<Mutex<Core>>,
     levels: usize,
 }
 
@@ -30,7 +30,7 @@ impl MddManager {
             return Err(Error::LevelTooLarge { level: levels as u32 });
         }
         let core = Core::new(levels, budget, options, attention).map_err(|_| Error::TableFull)?;
-        Ok(MddManager { core: Rc::new(RefCell::new(core)), levels })
+        Ok(MddManager { core: Arc::new(Mutex::new(core)), levels })
     }
 
     /// How many numbers a vector has.
@@ -64,13 +64,13 @@ impl MddManager {
     pub fn event(&self, changes: &[Change]) -> Result<Event, Error> {
         match changes.iter().find(|change| change.level as usize >= self.levels) {
             Some(change) => Err(Error::LevelTooLarge { level: change.level }),
-            None => self.core.borrow_mut().events.event(changes),
+            None => self.core().events.event(changes),
         }
     }
 
     /// The event that undoes another: it leads from each state back to those that the other came from.
     pub fn reversed(&self, event: Event) -> Result<Event, Error> {
-        let core = &mut *self.core.borrow_mut();
+        let core = &mut *self.core();
         let changes = core.events.changes(event).map(|change| {
             let after = |value: u32| u32::try_from(i64::from(value) + change.delta).unwrap_or(u32::MAX);
             Change { least: after(change.least), most: after(change.most), delta: -change.delta, ..change }
@@ -79,55 +79,41 @@ impl MddManager {
         core.events.event(&changes)
     }
 
-    /// What closes sets under these events. What it has found out is remembered from one set to the next, and after it
-    /// was interrupted.
-    #[must_use]
-    pub fn saturator(&self, events: &[Event], saturation: Saturation) -> Saturator {
-        let closure = Closure::new(&mut self.core.borrow_mut(), events, saturation);
-        Saturator { manager: self.clone(), closure }
-    }
-
     /// Let operations end with [`Error::OutOfFuel`] after so many more look-ups of results, or never.
     pub fn set_fuel(&self, lookups: Option<u64>) {
-        self.core.borrow_mut().forest.set_fuel(lookups);
+        self.core().forest.set_fuel(lookups);
     }
 
     /// Running totals and present sizes of the tables.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        self.core.borrow().forest.counters()
+        self.core().forest.counters()
     }
 
-    fn apply(&self, operation: impl FnOnce(&mut Core) -> Result<u32, Error>) -> Result<Mdd, Error> {
+    fn is(&self, other: &MddManager) -> bool {
+        Arc::ptr_eq(&self.core, &other.core)
+    }
+
+    /// The state, for one operation.
+    ///
+    /// # Panics
+    ///
+    /// If an operation panicked before.
+    pub(super) fn core(&self) -> MutexGuard<'_, Core> {
+        self.core.lock().expect("no operation panicked")
+    }
+
+    pub(super) fn apply(&self, operation: impl FnOnce(&mut Core) -> Result<u32, Error>) -> Result<Mdd, Error> {
         let result = {
-            let core = &mut *self.core.borrow_mut();
-            let result = operation(core);
-            core.reset();
-            result
+            let core = &mut *self.core();
+            operation(core).inspect_err(|_| core.reset())
         };
         Ok(self.handle(result?))
     }
 
-    fn handle(&self, node: u32) -> Mdd {
-        let slot = self.core.borrow_mut().open_slot(node);
+    pub(super) fn handle(&self, node: u32) -> Mdd {
+        let slot = self.core().open_slot(node);
         Mdd { manager: self.clone(), slot }
-    }
-}
-
-/// Closes sets under some events.
-pub struct Saturator {
-    manager: MddManager,
-    closure: Closure,
-}
-
-impl Saturator {
-    /// The smallest set that contains this one and that no event leads out of.
-    pub fn close(&self, set: &Mdd) -> Result<Mdd, Error> {
-        if !Rc::ptr_eq(&self.manager.core, &set.manager.core) {
-            return Err(Error::DifferentManagers);
-        }
-        let node = set.node();
-        self.manager.apply(|core| self.closure.close(core, node, 0))
     }
 }
 
@@ -138,16 +124,12 @@ impl Mdd {
         &self.manager
     }
 
-    fn node(&self) -> u32 {
-        self.manager.core.borrow().in_slot(self.slot)
+    pub(super) fn node(&self) -> u32 {
+        self.manager.core().in_slot(self.slot)
     }
 
     fn mate(&self, other: &Mdd) -> Result<u32, Error> {
-        if Rc::ptr_eq(&self.manager.core, &other.manager.core) {
-            Ok(other.node())
-        } else {
-            Err(Error::DifferentManagers)
-        }
+        if self.manager.is(&other.manager) { Ok(other.node()) } else { Err(Error::DifferentManagers) }
     }
 
     /// What is in one of the sets or in both.
@@ -182,7 +164,8 @@ impl Mdd {
 
     /// The smallest set that contains this one and that no event leads out of.
     pub fn closure(&self, events: &[Event], saturation: Saturation) -> Result<Mdd, Error> {
-        self.manager.saturator(events, saturation).close(self)
+        let set = self.node();
+        self.manager.apply(|core| Closure::new(core, events, saturation).close(core, set, 0))
     }
 
     /// Has the set no vector?
@@ -193,33 +176,38 @@ impl Mdd {
 
     /// How many vectors there are.
     pub fn count(&self) -> Result<UBig, Error> {
-        self.manager.core.borrow().count(self.node())
+        let set = self.node();
+        self.manager.core().count(set)
     }
 
     /// How many pairs there are of a vector and one of `events` that is possible in it.
     pub fn count_possible(&self, events: &[Event]) -> Result<UBig, Error> {
-        self.manager.core.borrow().transitions(self.node(), events)
+        let set = self.node();
+        self.manager.core().transitions(set, events)
     }
 
     /// How many nodes the diagram has.
     pub fn node_count(&self) -> Result<usize, Error> {
-        self.manager.core.borrow().node_count(self.node())
+        let set = self.node();
+        self.manager.core().node_count(set)
     }
 
     /// The greatest value of each variable; zeros for the empty set.
     pub fn greatest_values(&self) -> Result<Vec<u32>, Error> {
-        self.manager.core.borrow().greatest_values(self.node())
+        let set = self.node();
+        self.manager.core().greatest_values(set)
     }
 
     /// The greatest sum that a vector has, if `weight` tells what a value of a level counts for.
     pub fn greatest_sum(&self, weight: impl Fn(u32, u32) -> u128) -> Result<Option<u128>, Error> {
-        self.manager.core.borrow().greatest_sum(self.node(), weight)
+        let set = self.node();
+        self.manager.core().greatest_sum(set, weight)
     }
 
     /// Is this vector in the set?
     #[must_use]
     pub fn contains(&self, vector: &[u32]) -> bool {
-        let core = self.manager.core.borrow();
+        let core = self.manager.core();
         let mut node = core.in_slot(self.slot);
         for value in vector {
             let Some(branch) = (node > Forest::TERMINAL)
@@ -242,20 +230,20 @@ impl Mdd {
 
 impl Clone for Mdd {
     fn clone(&self) -> Mdd {
-        self.manager.core.borrow_mut().slots.share(self.slot);
+        self.manager.core().slots.share(self.slot);
         Mdd { manager: self.manager.clone(), slot: self.slot }
     }
 }
 
 impl Drop for Mdd {
     fn drop(&mut self) {
-        self.manager.core.borrow_mut().slots.close(self.slot);
+        self.manager.core().slots.close(self.slot);
     }
 }
 
 impl PartialEq for Mdd {
     fn eq(&self, other: &Mdd) -> bool {
-        Rc::ptr_eq(&self.manager.core, &other.manager.core) && self.node() == other.node()
+        self.manager.is(&other.manager) && self.node() == other.node()
     }
 }
 
@@ -279,7 +267,7 @@ impl Iterator for Vectors<'_> {
     type Item = Vec<u32>;
 
     fn next(&mut self) -> Option<Vec<u32>> {
-        let core = self.set.manager.core.borrow();
+        let core = self.set.manager.core();
         let root = core.in_slot(self.set.slot);
         if !std::mem::replace(&mut self.started, true) {
             if root <= Forest::TERMINAL {

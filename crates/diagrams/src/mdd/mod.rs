@@ -33,9 +33,11 @@ mod handle;
 mod levels;
 mod measure;
 mod saturate;
+mod saturator;
 mod sets;
 
 pub use self::core::MddOptions;
 pub use event::{Change, Event};
-pub use handle::{Mdd, MddManager, Saturator, Vectors};
+pub use handle::{Mdd, MddManager, Vectors};
 pub use saturate::Saturation;
+pub use saturator::Saturator;

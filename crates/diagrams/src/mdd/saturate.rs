@@ -2,20 +2,18 @@
 //!
 //! A node is *closed* if no event whose first change is at its level or further down leads out of its set. A node with
 //! closed children becomes closed by letting the events that begin at its level move what is below one value to another,
-//! again and again until nothing is new: the union of closed nodes is closed, and images of children are closed before
-//! they are united with anything.
+//! again and again until nothing is new. The union of closed nodes is closed.
 //!
 //! - Events are swept over the values in the direction in which they move them, so that one sweep carries a change as
 //!   far as the event can carry it.
 //! - An event looks only at values below which something has changed since it looked last.
-//! - Images are closed either node by node, as soon as each is made (*early*), or as a whole afterwards. Neither is better
-//!   everywhere.
+//! - Images are closed either node by node, as soon as each is made (*early*), or as a whole once they are united with
+//!   what was known before. Neither is better everywhere.
 
 use super::core::{Core, with_stack};
 use super::event::{Event, Step};
 use super::fire::FIRST_FREE;
 use crate::error::Error;
-use std::rc::Rc;
 use tremula_table::{Branch, Forest, MemoKind, Operation, Question};
 
 /// A way to saturate.
@@ -34,7 +32,7 @@ struct Operations {
 
 /// Events by the level of their first change.
 pub struct Closure {
-    events: Rc<[Vec<Step>]>,
+    events: Vec<Vec<Step>>,
     operations: Operations,
     early: bool,
 }
@@ -64,7 +62,7 @@ impl Closure {
         let number = FIRST_FREE + 2 * core.closures;
         let operations =
             Operations { closed: Operation::on_node(number), closed_image: Operation::on_node(number + 1) };
-        Closure { events: by_level.into(), operations, early: saturation.early }
+        Closure { events: by_level, operations, early: saturation.early }
     }
 
     /// The smallest closed set that contains `set`.
@@ -86,13 +84,16 @@ impl Closure {
             self.close_frame(core, level)
         })?;
         core.forest.remember(MemoKind::Closures, &question, result);
+        if result != set {
+            core.forest.remember(MemoKind::Closures, &Question { node: result, ..question }, result);
+        }
         Ok(result)
     }
 
     /// Close the node in the making at `level`, whose children are closed.
     ///
     /// Different images often lead to the same node at this point, so it is worth making and remembering.
-    fn close_frame(&self, core: &mut Core, level: usize) -> Result<u32, Error> {
+    pub fn close_frame(&self, core: &mut Core, level: usize) -> Result<u32, Error> {
         let open = core.pack(level)?;
         if open == Forest::EMPTY || self.events[level].is_empty() {
             return Ok(open);
@@ -102,8 +103,11 @@ impl Closure {
             return Ok(known);
         }
         core.load_frame(level, open);
-        core.keeping(open, |core| self.run_events(core, level))?;
-        let result = core.pack(level)?;
+        // Kept to the end: what is remembered of a node that is gone would be told of another one in its place.
+        let result = core.keeping(open, |core| {
+            self.run_events(core, level)?;
+            core.pack(level)
+        })?;
         core.forest.remember(MemoKind::Closures, &question, result);
         if result != open {
             core.forest.remember(MemoKind::Closures, &Question { node: result, ..question }, result);
@@ -185,39 +189,44 @@ impl Closure {
         }
         let target = step.change.apply(value)?;
         let place = core.frames[level].branches.binary_search_by_key(&target, |branch| branch.value);
-        let Ok(place) = place else {
-            let (place, frame) = (place.unwrap_err(), &mut core.frames[level]);
-            *clock += 1;
-            frame.branches.insert(place, Branch { value: target, child: image });
-            frame.changed.insert(place, *clock);
-            return Ok(Landing::New);
-        };
-        let before = core.frames[level].branches[place].child;
-        let after = core.keeping(image, |core| core.union(before, image, level + 1))?;
+        let before = place.map_or(Forest::EMPTY, |place| core.frames[level].branches[place].child);
+        let after = core.keeping(image, |core| self.add_image(core, before, image, step.rest, level + 1))?;
         if after == before {
             return Ok(Landing::Nothing);
         }
         *clock += 1;
         let frame = &mut core.frames[level];
-        frame.branches[place].child = after;
-        frame.changed[place] = *clock;
-        Ok(Landing::Known)
+        match place {
+            Ok(place) => {
+                frame.branches[place].child = after;
+                frame.changed[place] = *clock;
+                Ok(Landing::Known)
+            }
+            Err(place) => {
+                frame.branches.insert(place, Branch { value: target, child: after });
+                frame.changed.insert(place, *clock);
+                Ok(Landing::New)
+            }
+        }
     }
 
-    /// The closed image of a closed set.
+    /// What `event` makes of a closed set; closed too if that is done early.
     #[inline]
     fn image(&self, core: &mut Core, set: u32, event: Event, level: usize) -> Result<u32, Error> {
-        if event == Event::NOTHING {
-            return Ok(set);
-        }
-        if self.early {
-            return self.closed_image(core, set, event, level);
-        }
-        let image = core.fire(set, event, level)?;
-        core.keeping(image, |core| self.close(core, image, level))
+        if self.early { self.closed_image(core, set, event, level) } else { core.fire(set, event, level) }
     }
 
-    /// The same, each node closed as soon as it is made.
+    /// The closed union of a closed set and an image under `event`.
+    #[inline]
+    fn add_image(&self, core: &mut Core, set: u32, image: u32, event: Event, level: usize) -> Result<u32, Error> {
+        let union = core.union(set, image, level)?;
+        if self.early || union == set || event == Event::NOTHING {
+            return Ok(union);
+        }
+        core.keeping(union, |core| self.close(core, union, level))
+    }
+
+    /// The closed image of a closed set, each node closed as soon as it is made.
     fn closed_image(&self, core: &mut Core, set: u32, event: Event, level: usize) -> Result<u32, Error> {
         if event == Event::NOTHING || set == Forest::EMPTY {
             return Ok(set);

@@ -1,7 +1,11 @@
 //! Exploration of Petri nets on multi-valued diagrams.
 
+mod contest;
 mod encoding;
+mod lineup;
 mod system;
 
+pub use contest::{Contest, Contestant, Finished, NoWinner, Unfinished};
 pub use encoding::{Encoding, EncodingError, Variable};
+pub use lineup::lineup;
 pub use system::{NetSystem, StateSpace};

@@ -1,10 +1,10 @@
 //! A net inside a manager of multi-valued diagrams.
 
 use super::encoding::Encoding;
-use crate::reach::{Observer, Reached, Round, Stopped, explore};
+use crate::reach::{Observer, Reached, Stopped, explore};
 use crate::space::Space;
-use crate::strategy::{Order, Strategy};
-use tremula_diagrams::mdd::{Event, Mdd, MddManager, MddOptions, Saturation};
+use crate::strategy::Strategy;
+use tremula_diagrams::mdd::{Event, Mdd, MddManager, MddOptions, Saturation, Saturator};
 use tremula_diagrams::{Attention, Budget, Error, UBig};
 
 /// A net ready for exploration.
@@ -47,37 +47,22 @@ impl NetSystem {
         Ok(NetSystem { manager, initial, encoding, events })
     }
 
-    /// Compute all reachable markings with one strategy.
-    pub fn reach(
+    /// Compute all reachable markings round by round.
+    ///
+    /// # Panics
+    /// If the strategy does not go round by round.
+    pub fn explore(
         &self,
         strategy: Strategy,
         observer: &mut dyn Observer<Mdd>,
     ) -> Result<Reached<Mdd>, Box<Stopped<Mdd>>> {
-        let saturation = match strategy.order {
-            Order::Saturation | Order::Auto => Saturation { early: false },
-            Order::Bfs | Order::Par | Order::Chaining => return explore(self, strategy, observer),
-        };
-        self.saturate(saturation, observer)
+        explore(self, strategy, observer)
     }
 
-    /// Compute all reachable markings by saturation.
-    pub fn saturate(
-        &self,
-        saturation: Saturation,
-        observer: &mut dyn Observer<Mdd>,
-    ) -> Result<Reached<Mdd>, Box<Stopped<Mdd>>> {
-        let strategy = Strategy { order: Order::Saturation, frontier: true };
-        match self.initial.closure(&self.events, saturation) {
-            Ok(states) => {
-                let frontier = self.manager.empty();
-                observer.round(&Round { number: 1, is_level: false, states: &states, frontier: &frontier, strategy });
-                Ok(Reached { states, levels: None, rounds: 1, strategy })
-            }
-            Err(error) => {
-                let states = self.initial.clone();
-                Err(Box::new(Stopped { error, states, levels: None, rounds: 0, strategy }))
-            }
-        }
+    /// Compute all reachable markings by saturation, when [`Saturator::run`] is called.
+    #[must_use]
+    pub fn saturator(&self, saturation: Saturation) -> Saturator {
+        Saturator::new(&self.manager, &self.encoding.initial, &self.events, saturation)
     }
 
     /// The most tokens that are ever in one place, over these markings.
