@@ -7,9 +7,11 @@ use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 use tremula_engines::Strategy;
+use tremula_orders::{Recipe, UnknownOrder};
 
 const EXAMPLES: &str = "\
 Examples:
+  tremula reach model.pnml
   tremula reach model.bdd.gz
   tremula reach model.bdd --strategy chaining --mem 8G --timeout 600 --json
   tremula reach model.bdd --save-states states.tbdd
@@ -31,6 +33,14 @@ Strategies:
   auto        find out which of these pays
 bfs, par and chaining take images of what the last round found; bfs-full,
 par-full and chaining-full take images of everything found so far.
+
+For Petri nets, saturation and auto hold a contest of orders and ways to
+saturate; the worker threads are for the contestants.
+
+Orders of Petri nets:
+  given, force, sloan, sloan-bipartite, cuthill-mckee, cuthill-mckee-bipartite,
+  noack, tovchigrechko, p-chaining, gradient-p, units, units-force,
+  gradient-units, each also with +force, +reversed or +force+reversed
 
 While it runs:
   Ctrl-C, SIGTERM and the time limit end the run with what is known by then:
@@ -75,12 +85,13 @@ pub enum Command {
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = REACH_NOTES)]
 pub struct ReachArgs {
-    /// The model: a .bdd file in either layout, plain or .gz
+    /// The model: a Petri net (.pnml) or a .bdd file in either layout, plain or
+    /// .gz
     pub model: PathBuf,
     /// How to explore, see below
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategy)]
     pub strategy: Strategy,
-    /// Kind of diagrams: auto or bdd
+    /// Kind of diagrams: auto, bdd (for .bdd files) or mdd (for Petri nets)
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = engine)]
     pub engine: Engine,
     /// Worker threads [default: all cores that the machine or container allows]
@@ -93,9 +104,14 @@ pub struct ReachArgs {
     /// Give up after so many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
-    /// Variable order: auto or given (the model's own)
+    /// Variable order: auto, given (the model's own), or for Petri nets one of
+    /// those below
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = order)]
     pub order: Order,
+    /// Tell whether a Petri net can get stuck, and how; the exit code is 1 if it
+    /// can
+    #[arg(long)]
+    pub deadlock: bool,
     /// Print the result as one JSON object
     #[arg(long)]
     pub json: bool,
@@ -205,18 +221,24 @@ pub enum LayoutName {
     Legacy,
 }
 
-/// What explores; there is no choice yet.
+/// What explores.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Engine {
+    /// What suits the model.
+    Auto,
     /// Binary decision diagrams.
     Bdd,
+    /// Multi-valued decision diagrams.
+    Mdd,
 }
 
-/// Orders of variables; there is no choice yet.
+/// Orders of variables.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// The model's own.
-    Given,
+    /// What suits the model.
+    Auto,
+    /// This one.
+    Chosen(Recipe),
 }
 
 fn strategy(name: &str) -> Result<Strategy, String> {
@@ -225,16 +247,18 @@ fn strategy(name: &str) -> Result<Strategy, String> {
 
 fn engine(name: &str) -> Result<Engine, String> {
     match name {
-        "auto" | "bdd" => Ok(Engine::Bdd),
+        "auto" => Ok(Engine::Auto),
+        "bdd" => Ok(Engine::Bdd),
+        "mdd" => Ok(Engine::Mdd),
         "ldd" | "gpu" | "explicit" => Err("not available yet".to_owned()),
-        _ => Err("expected auto or bdd".to_owned()),
+        _ => Err("expected auto, bdd or mdd".to_owned()),
     }
 }
 
 fn order(name: &str) -> Result<Order, String> {
     match name {
-        "auto" | "given" => Ok(Order::Given),
-        _ => Err("expected auto or given: other orders are not available yet".to_owned()),
+        "auto" => Ok(Order::Auto),
+        _ => name.parse().map(Order::Chosen).map_err(|error: UnknownOrder| error.to_string()),
     }
 }
 

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `args` | the command line |
 //! | `reach` | the course of an exploration, from file to answer |
+//! | `net` | the same for Petri nets |
 //! | `together` | the same, by several processes |
 //! | `run` | what all threads know about the exploration under way |
 //! | `watch` | the second thread: time limit, signals, progress |
@@ -35,6 +36,7 @@ mod matrix;
 mod matrix_svg;
 mod memory;
 mod model;
+mod net;
 mod numbers;
 mod output;
 mod progress;

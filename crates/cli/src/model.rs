@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use tremula_diagrams::Attention;
-use tremula_models::{BddSystem, FormatError, Group, Limits, Node, ReadError, read_bdd};
+use tremula_models::{BddSystem, Format, FormatError, Group, Limits, Node, ReadError, TransitionSystem, read_model};
 
 /// What the program itself and small models take: not worth charging to the budget.
 pub const UNCHARGED: usize = 8 << 20;
@@ -38,10 +38,21 @@ impl From<NoModel> for Failure {
 }
 
 /// Read the model at `path`, taking at most `memory` bytes (and a little for small models).
-pub fn read(path: &Path, memory: usize, attention: &Attention) -> Result<BddSystem, NoModel> {
+pub fn read_any(path: &Path, memory: usize, attention: &Attention) -> Result<TransitionSystem, NoModel> {
     let file = File::open(path).map_err(|error| NoModel::Bad(Failure::file(path, &error)))?;
     let reader = Stoppable { file, attention };
-    read_bdd(reader, &limits(memory)).map_err(|error| explain(path, error, attention))
+    read_model(reader, Format::of_name(path), &limits(memory)).map_err(|error| explain(path, error, attention))
+}
+
+/// The same for commands that know diagrams only.
+pub fn read(path: &Path, memory: usize, attention: &Attention) -> Result<BddSystem, NoModel> {
+    match read_any(path, memory, attention)? {
+        TransitionSystem::Bdd(system) => Ok(system),
+        TransitionSystem::Net(_) => {
+            let problem = "is a Petri net, and this command does not take Petri nets yet";
+            Err(NoModel::Bad(Failure::Input(format!("{} {problem}", path.display()))))
+        }
+    }
 }
 
 fn limits(memory: usize) -> Limits {
@@ -62,6 +73,9 @@ fn explain(path: &Path, error: FormatError, attention: &Attention) -> NoModel {
         FormatError::Io(error) => NoModel::Bad(Failure::file(path, &error)),
         FormatError::TooLarge { .. } => NoModel::TooLarge(format!("the model does not fit the memory budget: {error}")),
         FormatError::Malformed(fault) if fault.expected.ends_with(READER_LIMIT) => {
+            NoModel::TooLarge(format!("the model does not fit the memory budget: {fault}"))
+        }
+        FormatError::Text(fault) if fault.expected.ends_with(READER_LIMIT) => {
             NoModel::TooLarge(format!("the model does not fit the memory budget: {fault}"))
         }
         source => NoModel::Bad(Failure::Input(ReadError { path: path.to_owned(), source }.to_string())),

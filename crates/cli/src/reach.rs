@@ -1,8 +1,9 @@
 //! `tremula reach`: from a model file to the number of its reachable states.
 
-use crate::args::ReachArgs;
+use crate::args::{Engine, Order, ReachArgs};
 use crate::error::{Exit, Failure};
 use crate::model::{self, NoModel};
+use crate::net;
 use crate::output;
 use crate::progress::Meter;
 use crate::report::{Figures, Report};
@@ -13,7 +14,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tremula_diagrams::{Bdd, Counters, Error, Lease, Manager, Options};
 use tremula_engines::{Observer, Round, Strategy, SymbolicSystem};
-use tremula_models::BddSystem;
+use tremula_models::{BddSystem, TransitionSystem};
+use tremula_orders::Heuristic;
 
 /// Share of the time that counting for progress may take.
 const COUNTING_SHARE: f64 = 0.02;
@@ -37,6 +39,14 @@ struct Loaded {
     widths: Vec<u32>,
     /// The reachable set in the file, if it is to be compared.
     stored: Option<Bdd>,
+}
+
+/// What a complete exploration leaves.
+enum Answer {
+    /// A diagram, and what it was found from.
+    Diagram(Loaded, Bdd),
+    /// The figures of a Petri net, which are known already.
+    Net,
 }
 
 /// Explore a model.
@@ -65,10 +75,10 @@ fn finish(
     args: &ReachArgs,
     run: &Run,
     watch: Watch,
-    outcome: Result<(Loaded, Bdd), Trouble>,
+    outcome: Result<Answer, Trouble>,
     figures: Option<&Figures>,
 ) -> Result<Exit, Failure> {
-    let (loaded, found) = match outcome {
+    let answer = match outcome {
         Ok(answer) => answer,
         Err(Trouble::Failed(failure)) => {
             watch.finish();
@@ -84,16 +94,49 @@ fn finish(
         }
     };
     let report = Report::complete(run);
-    let saved = args.save_states.as_deref().map_or(Ok(()), |path| states::save(path, &found, &loaded.widths));
+    let saved = match (&answer, &args.save_states) {
+        (Answer::Diagram(loaded, found), Some(path)) => states::save(path, found, &loaded.widths),
+        _ => Ok(()),
+    };
     watch.finish();
     report.publish(run, figures)?;
     saved?;
-    if args.check_stored { compare(&loaded, &found) } else { Ok(Exit::Complete) }
+    match answer {
+        Answer::Diagram(loaded, found) if args.check_stored => compare(&loaded, &found),
+        Answer::Net if report.net.deadlock == Some(true) => Ok(Exit::Violated),
+        Answer::Diagram(..) | Answer::Net => Ok(Exit::Complete),
+    }
 }
 
 /// Load, explore and count; `figures` are those at the end, whatever the end.
-fn explore(args: &ReachArgs, run: &Run, figures: &mut Option<Figures>) -> Result<(Loaded, Bdd), Trouble> {
-    let loaded = load(args, run)?;
+fn explore(args: &ReachArgs, run: &Run, figures: &mut Option<Figures>) -> Result<Answer, Trouble> {
+    match read_any(run)? {
+        TransitionSystem::Net(net) => net::explore(args, run, &net, figures).map(|()| Answer::Net),
+        TransitionSystem::Bdd(model) => {
+            refuse_what_diagrams_cannot(args)?;
+            let loaded = load(args, run, model)?;
+            explore_loaded(args, run, loaded, figures)
+        }
+    }
+}
+
+fn refuse_what_diagrams_cannot(args: &ReachArgs) -> Result<(), Trouble> {
+    let refuse = |problem: &str| Err(Trouble::Failed(Failure::Input(problem.to_owned())));
+    if !matches!(args.order, Order::Auto) && args.order != Order::Chosen(Heuristic::Given.into()) {
+        return refuse("the order of a .bdd model is given by its file: use --order auto or given");
+    }
+    if args.engine == Engine::Mdd {
+        return refuse(".bdd models are explored with --engine bdd");
+    }
+    if args.deadlock { refuse("--deadlock is for Petri nets yet") } else { Ok(()) }
+}
+
+fn explore_loaded(
+    args: &ReachArgs,
+    run: &Run,
+    loaded: Loaded,
+    figures: &mut Option<Figures>,
+) -> Result<Answer, Trouble> {
     let manager = loaded.system.manager.clone();
     run.enter(Phase::Reach);
     let mut observer = Observe::new(run, &loaded.system.state_levels);
@@ -110,7 +153,7 @@ fn explore(args: &ReachArgs, run: &Run, figures: &mut Option<Figures>) -> Result
             known.states = Some((states.to_string(), reached.rounds));
             known.nodes = Some(nodes as u64);
             drop(known);
-            Ok((loaded, reached.states))
+            Ok(Answer::Diagram(loaded, reached.states))
         }
         Err(stopped) => {
             note_end(run, stopped.rounds, stopped.levels, stopped.strategy);
@@ -126,9 +169,9 @@ pub fn note_end(run: &Run, rounds: u64, levels: Option<u64>, strategy: Strategy)
     (known.rounds, known.levels_only, known.strategy) = (rounds, levels.is_some(), strategy);
 }
 
-/// Read the model and bring it into a manager; the model itself is gone afterwards.
-fn load(args: &ReachArgs, run: &Run) -> Result<Loaded, Trouble> {
-    let (model, _lease) = read(args, run)?;
+/// Bring the model into a manager; the model itself is gone afterwards.
+fn load(args: &ReachArgs, run: &Run, model: BddSystem) -> Result<Loaded, Trouble> {
+    let (model, _lease) = charge(args, run, model)?;
     let manager = manager(run, options(args, run))?;
     let build = || -> Result<Loaded, Error> {
         let system = SymbolicSystem::build(&manager, &model)?;
@@ -139,16 +182,30 @@ fn load(args: &ReachArgs, run: &Run) -> Result<Loaded, Trouble> {
     build().map_err(|error| trouble(run, error))
 }
 
-/// Read the model; the lease is for its memory.
+/// Read the model, which must be one of diagrams; the lease is for its memory.
 pub fn read(args: &ReachArgs, run: &Run) -> Result<(BddSystem, Lease), Trouble> {
+    match read_any(run)? {
+        TransitionSystem::Bdd(model) => charge(args, run, model),
+        TransitionSystem::Net(_) => {
+            let problem = "several processes cannot explore Petri nets yet";
+            Err(Trouble::Failed(Failure::Input(problem.to_owned())))
+        }
+    }
+}
+
+fn read_any(run: &Run) -> Result<TransitionSystem, Trouble> {
     if run.is_stopped() {
         return Err(Trouble::Unknown(run.stop_reason()));
     }
-    let mut model = model::read(&run.model, run.budget.limit(), &run.attention).map_err(|reason| match reason {
+    model::read_any(&run.model, run.budget.limit(), &run.attention).map_err(|reason| match reason {
         NoModel::Bad(failure) => Trouble::Failed(failure),
         NoModel::TooLarge(reason) => Trouble::Unknown(reason),
         NoModel::Stopped => Trouble::Unknown(run.stop_reason()),
-    })?;
+    })
+}
+
+/// Take the memory of a model from the budget.
+fn charge(args: &ReachArgs, run: &Run, mut model: BddSystem) -> Result<(BddSystem, Lease), Trouble> {
     if !args.check_stored {
         model = model.without_reachable();
     }
@@ -175,6 +232,9 @@ pub fn trouble(run: &Run, error: Error) -> Trouble {
     match error {
         Error::Cancelled => Trouble::Unknown(run.stop_reason()),
         Error::TableFull => Trouble::Unknown(run.memory_reason()),
+        Error::ValueTooLarge { .. } => {
+            Trouble::Unknown(format!("a place gets more tokens than diagrams can hold: {error}"))
+        }
         Error::LevelTooLarge { .. } => Trouble::Unknown(format!("too many variables: {error}")),
         _ => Trouble::Failed(Failure::Internal(error.to_string())),
     }

@@ -6,7 +6,7 @@ use crate::memory;
 use crate::numbers::{self, grouped, magnitude};
 use crate::output;
 use crate::progress;
-use crate::run::{Phase, Run};
+use crate::run::{Marking, NetFigures, Phase, Run};
 use serde::Serialize;
 use tremula_diagrams::{Counters, Statistics};
 
@@ -43,7 +43,7 @@ pub struct Report {
     /// With which kind of diagrams.
     pub engine: &'static str,
     /// In which variable order.
-    pub order: &'static str,
+    pub order: String,
     /// Threads.
     pub workers: u32,
     /// Processes.
@@ -56,6 +56,9 @@ pub struct Report {
     pub verdict: Verdict,
     /// Why not.
     pub reason: Option<String>,
+    /// More about Petri nets.
+    #[serde(flatten)]
+    pub net: NetFigures,
 }
 
 /// Where the time went.
@@ -98,13 +101,13 @@ impl Report {
         let seconds = |duration: std::time::Duration| micros(duration.as_secs_f64());
         Report {
             model: run.model.to_string_lossy().into_owned(),
-            format: "bdd",
+            format: known.setting.format,
             states: known.states.as_ref().map(|(digits, _)| digits.clone()),
             nodes: known.nodes,
             levels: progress::level(&known),
             strategy: known.strategy.to_string(),
-            engine: "bdd",
-            order: "given",
+            engine: known.setting.engine,
+            order: known.setting.order.clone(),
             workers: run.workers,
             ranks: run.ranks,
             seconds: Seconds {
@@ -116,6 +119,7 @@ impl Report {
             peak_bytes: memory::peak_resident().unwrap_or(run.budget.peak() as u64),
             verdict,
             reason,
+            net: known.net,
         }
     }
 
@@ -142,9 +146,11 @@ impl Report {
             line("Model", &self.model),
             line("Verdict", &self.verdict_text()),
             self.states_text(),
+            self.net_text(),
             self.nodes.map(|nodes| line("Nodes", &grouped(&nodes.to_string()))).unwrap_or_default(),
             self.rounds_text(run),
             line("Strategy", &self.strategy_text(run)),
+            self.order_text(),
             line("Time", &format!("{total:.2} s (load {load:.2}, reach {reach:.2}, count {count:.2})")),
             line("Memory", &format!("{peak} at most, {budget} allowed")),
         ]
@@ -173,6 +179,31 @@ impl Report {
         }
     }
 
+    /// What is known of a net beyond its states.
+    fn net_text(&self) -> String {
+        let NetFigures { transitions, max_token_in_place, max_token_per_marking, deadlock, deadlock_marking } =
+            &self.net;
+        let mut text = String::new();
+        if let Some(digits) = transitions {
+            let shown =
+                if digits.len() <= READABLE_DIGITS { grouped(digits) } else { format!("about {}", magnitude(digits)) };
+            text += &line("Firings", &shown);
+        }
+        if let (Some(place), Some(marking)) = (max_token_in_place, max_token_per_marking) {
+            text += &line("Tokens", &format!("at most {} in a place, {} in all", grouped(place), grouped(marking)));
+        }
+        match (deadlock, deadlock_marking) {
+            (Some(false), _) => text += &line("Deadlock", "none"),
+            (Some(true), Some(marking)) => text += &marking_text(marking),
+            _ => {}
+        }
+        text
+    }
+
+    fn order_text(&self) -> String {
+        if self.format == "bdd" { String::new() } else { line("Order", &self.order) }
+    }
+
     fn rounds_text(&self, run: &Run) -> String {
         let rounds = match run.known().rounds {
             0 => return String::new(),
@@ -190,6 +221,27 @@ impl Report {
         }
         format!("{} (chosen by {requested})", self.strategy)
     }
+}
+
+/// A marking in which nothing can fire, on as many lines as it takes.
+fn marking_text(marking: &Marking) -> String {
+    let mut text = line("Deadlock", "yes, with these tokens:");
+    let mut row = String::new();
+    for (place, tokens) in marking {
+        let tokens = tokens.as_str().unwrap_or_default();
+        let item = if tokens == "1" { place.clone() } else { format!("{place}={tokens}") };
+        if !row.is_empty() && row.chars().count() + 1 + item.chars().count() > WIDTH - LABEL {
+            text += &line("", &std::mem::take(&mut row));
+        }
+        if !row.is_empty() {
+            row.push(' ');
+        }
+        row += &item;
+    }
+    if row.is_empty() {
+        row += "(no tokens at all)";
+    }
+    text + &line("", &row)
 }
 
 /// A label and a value.

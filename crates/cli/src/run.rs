@@ -6,6 +6,7 @@
 use crate::args::ReachArgs;
 use crate::events::Events;
 use crate::numbers;
+use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -50,6 +51,10 @@ pub struct Known {
     pub times: Times,
     /// What does the work.
     pub strategy: Strategy,
+    /// The kind of model, the kind of diagrams, and the order of their variables.
+    pub setting: Setting,
+    /// What is known of Petri nets beyond their states.
+    pub net: NetFigures,
     /// Rounds completed.
     pub rounds: u64,
     /// Was every round a breadth-first level?
@@ -62,6 +67,46 @@ pub struct Known {
     pub stop: Option<(Stop, Instant)>,
     claimed: bool,
 }
+
+/// What is explored, and with what.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The format of the model.
+    pub format: &'static str,
+    /// The kind of diagrams.
+    pub engine: &'static str,
+    /// The order of variables.
+    pub order: String,
+}
+
+impl Default for Setting {
+    fn default() -> Setting {
+        Setting { format: "bdd", engine: "bdd", order: "given".to_owned() }
+    }
+}
+
+/// Figures of a Petri net.
+#[derive(Clone, Default, Debug, Serialize)]
+pub struct NetFigures {
+    /// Pairs of a marking and a transition that can fire in it, in decimal digits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transitions: Option<String>,
+    /// The most tokens that are ever in one place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_token_in_place: Option<String>,
+    /// The most tokens that are ever in all places together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_token_per_marking: Option<String>,
+    /// Whether a marking can be reached in which nothing can fire, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadlock: Option<bool>,
+    /// Such a marking: places with tokens, and their numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadlock_marking: Option<Marking>,
+}
+
+/// Tokens by place, where there are some.
+pub type Marking = serde_json::Map<String, serde_json::Value>;
 
 /// Stages of an exploration.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -116,6 +161,8 @@ impl Run {
             phase_started: started,
             times: Times::default(),
             strategy: args.strategy,
+            setting: Setting::default(),
+            net: NetFigures::default(),
             rounds: 0,
             levels_only: true,
             states: None,

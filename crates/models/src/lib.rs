@@ -61,6 +61,7 @@ mod check;
 mod error;
 mod input;
 mod limits;
+mod model;
 mod petri;
 mod support;
 mod system;
@@ -68,6 +69,7 @@ mod system;
 pub use bdd::{read_bdd, read_file, write_bdd};
 pub use error::{FormatError, Malformed, Position, ReadError, SystemError, TextFault, WriteError};
 pub use limits::Limits;
+pub use model::{Format, TransitionSystem, read_model};
 pub use petri::{Arc, Effect, NetError, PetriNet, Place, Transition, Unit, Units, read_pnml, read_pnml_file};
 pub use system::{
     BddSystem, Edge, FIRST_ACTION_VARIABLE, Group, Layout, MAX_ACTION_BITS, MAX_NODE_ID, MAX_STATE_BITS,

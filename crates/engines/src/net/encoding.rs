@@ -79,6 +79,19 @@ impl Encoding {
         Ok(Encoding { variables, initial, transitions, constants })
     }
 
+    /// Tokens of all places, in the order of the net, where the variables have these values.
+    #[must_use]
+    pub fn marking(&self, values: &[u32]) -> Vec<u128> {
+        let mut tokens = vec![0; self.variables.len() + self.constants.len()];
+        for (variable, &value) in self.variables.iter().zip(values) {
+            tokens[variable.place as usize] = variable.tokens(value);
+        }
+        for &(place, constant) in &self.constants {
+            tokens[place as usize] = constant.into();
+        }
+        tokens
+    }
+
     /// Tokens in the places without variables.
     #[must_use]
     pub fn constant_tokens(&self) -> u128 {
@@ -182,6 +195,7 @@ mod tests {
         assert_eq!(encoding.constants, [(1, 5)]);
         assert_eq!(encoding.initial, [2, 3]);
         assert_eq!(encoding.variables[1].tokens(2), 7 + 2 * u128::from(great));
+        assert_eq!(encoding.marking(&[4, 1]), [7 + u128::from(great), 5, 4]);
         let change = |level, least, delta| Change { level, least, most: u32::MAX, delta };
         // Taking a step needs one; eight tokens are there only if there is a step beyond the seven.
         let expected = [Some(vec![change(0, 0, 1), change(1, 1, -1)]), None, Some(vec![change(1, 1, 1)])];

@@ -1,0 +1,199 @@
+//! `tremula reach` for Petri nets: orders, exploration, and the figures of all reachable markings.
+
+use crate::args::{Engine, Order as OrderChoice, ReachArgs};
+use crate::error::Failure;
+use crate::reach::{Trouble, note_end, trouble};
+use crate::report::Figures;
+use crate::run::{Marking, Phase, Run, Setting};
+use tremula_diagrams::Error;
+use tremula_diagrams::mdd::{Mdd, MddOptions, Saturation};
+use tremula_engines::net::{
+    Contest, Contestant, Encoding, EncodingError, Finished, NetSystem, NoWinner, Unfinished, lineup,
+};
+use tremula_engines::{Observer, Order, Round, Strategy};
+use tremula_models::PetriNet;
+use tremula_orders::{FlowLimits, OrderLimits, Recipe, Semiflows};
+
+const SATURATION: Strategy = Strategy { order: Order::Saturation, frontier: true };
+
+/// All reachable markings of a net, in the order that was found best.
+pub struct Explored {
+    system: NetSystem,
+    states: Mdd,
+}
+
+/// Explore and count; `figures` are those at the end, whatever the end.
+pub fn explore(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option<Figures>) -> Result<(), Trouble> {
+    refuse_what_nets_cannot(args)?;
+    run.known().setting = Setting { format: "pnml", engine: "mdd", order: "auto".to_owned() };
+    let explored = match args.strategy.order {
+        Order::Auto | Order::Saturation => contest(args, run, net, figures),
+        Order::Bfs | Order::Par | Order::Chaining => rounds(args, run, net, figures),
+    }?;
+    count(args, run, net, &explored)
+}
+
+fn refuse_what_nets_cannot(args: &ReachArgs) -> Result<(), Trouble> {
+    let refuse = |problem: &str| Err(Trouble::Failed(Failure::Input(problem.to_owned())));
+    if args.engine == Engine::Bdd {
+        return refuse("Petri nets are explored with --engine mdd");
+    }
+    if args.save_states.is_some() {
+        return refuse("the states of Petri nets cannot be saved yet");
+    }
+    if args.check_stored { refuse("Petri nets carry no reachable set to compare with") } else { Ok(()) }
+}
+
+/// Saturate, in all orders that may be good or in the one that the user wants.
+fn contest(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option<Figures>) -> Result<Explored, Trouble> {
+    let contestants = match args.order {
+        OrderChoice::Auto => lineup(net),
+        OrderChoice::Chosen(recipe) => both_ways(net, recipe)?,
+    };
+    run.enter(Phase::Reach);
+    run.known().levels_only = false;
+    let contest = Contest {
+        net,
+        contestants: &contestants,
+        workers: run.workers as usize,
+        budget: &run.budget,
+        options: options(args),
+        attention: &run.attention,
+    };
+    let ended = contest.run();
+    run.enter(Phase::Count);
+    let mut note = |finished: &Finished| {
+        note_end(run, 1, None, SATURATION);
+        run.known().setting.order = contestants[finished.winner].name.clone();
+        *figures = Some(Figures { counters: finished.system.manager.counters(), stealing: None });
+    };
+    match ended {
+        Ok(finished) => {
+            note(&finished);
+            Ok(Explored { system: finished.system, states: finished.states })
+        }
+        Err(NoWinner::Encoding(error)) => Err(unencodable(&error)),
+        Err(NoWinner::Unfinished(unfinished)) => {
+            let Unfinished { error, furthest } = *unfinished;
+            if let Some(furthest) = furthest {
+                note(&furthest);
+                note_lower_bound(run, &furthest.states);
+            }
+            Err(trouble(run, error))
+        }
+    }
+}
+
+/// One order, and both ways to saturate.
+fn both_ways(net: &PetriNet, recipe: Recipe) -> Result<Vec<Contestant>, Trouble> {
+    let order = order(net, recipe)?;
+    let contestant =
+        |early| Contestant { name: recipe.to_string(), order: order.clone(), saturation: Saturation { early } };
+    Ok([false, true].map(contestant).into())
+}
+
+fn order(net: &PetriNet, recipe: Recipe) -> Result<Vec<u32>, Trouble> {
+    let semiflows = Semiflows::of(net, &FlowLimits::default());
+    let problem =
+        || format!("there is no order `{recipe}` of this net: it lacks what the order is made from, or is too large");
+    let order = tremula_orders::order(net, recipe, &semiflows, &OrderLimits::default());
+    order.ok_or_else(|| Trouble::Failed(Failure::Input(problem())))
+}
+
+/// Explore round by round, in the order that the metric likes best or that the user wants.
+fn rounds(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option<Figures>) -> Result<Explored, Trouble> {
+    let (name, order) = match args.order {
+        OrderChoice::Chosen(recipe) => (recipe.to_string(), order(net, recipe)?),
+        OrderChoice::Auto => {
+            let best = lineup(net).into_iter().next().expect("there is always an order");
+            (best.name, best.order)
+        }
+    };
+    run.known().setting.order = name;
+    let encoding = Encoding::new(net, &order).map_err(|error| unencodable(&error))?;
+    let system = NetSystem::build(encoding, &run.budget, options(args), run.attention.clone());
+    let system = system.map_err(|error| trouble(run, error))?;
+    run.enter(Phase::Reach);
+    let result = system.explore(args.strategy, &mut Observe { run });
+    run.enter(Phase::Count);
+    *figures = Some(Figures { counters: system.manager.counters(), stealing: None });
+    match result {
+        Ok(reached) => {
+            note_end(run, reached.rounds, reached.levels, reached.strategy);
+            Ok(Explored { system, states: reached.states })
+        }
+        Err(stopped) => {
+            note_end(run, stopped.rounds, stopped.levels, stopped.strategy);
+            note_lower_bound(run, &stopped.states);
+            Err(trouble(run, stopped.error))
+        }
+    }
+}
+
+fn options(args: &ReachArgs) -> MddOptions {
+    MddOptions { stress: args.stress, ..MddOptions::default() }
+}
+
+fn unencodable(error: &EncodingError) -> Trouble {
+    Trouble::Unknown(error.to_string())
+}
+
+/// Count what an exploration that ended early has found, if there is memory for it.
+fn note_lower_bound(run: &Run, states: &Mdd) {
+    if let (Ok(count), Ok(nodes)) = (states.count(), states.node_count()) {
+        let mut known = run.known();
+        known.states = Some((count.to_string(), known.rounds));
+        known.nodes = Some(nodes as u64);
+    }
+}
+
+/// The figures of all markings; each is known as soon as it is there.
+fn count(args: &ReachArgs, run: &Run, net: &PetriNet, explored: &Explored) -> Result<(), Trouble> {
+    let Explored { system, states } = explored;
+    let failed = |error: Error| trouble(run, error);
+    let count = states.count().map_err(failed)?;
+    let nodes = states.node_count().map_err(failed)?;
+    {
+        let mut known = run.known();
+        known.states = Some((count.to_string(), known.rounds));
+        known.nodes = Some(nodes as u64);
+    }
+    let in_place = system.max_tokens_in_place(states).map_err(failed)?;
+    let per_marking = system.max_tokens_per_marking(states).map_err(failed)?;
+    {
+        let mut known = run.known();
+        known.net.max_token_in_place = Some(in_place.to_string());
+        known.net.max_token_per_marking = Some(per_marking.to_string());
+    }
+    let transitions = states.count_possible(&system.events).map_err(failed)?;
+    run.known().net.transitions = Some(transitions.to_string());
+    if args.deadlock {
+        let stuck = system.deadlocks(states).map_err(failed)?;
+        let marking = stuck.vectors().next();
+        let mut known = run.known();
+        known.net.deadlock = Some(marking.is_some());
+        known.net.deadlock_marking = marking.map(|values| named(net, &system.encoding, &values));
+    }
+    Ok(())
+}
+
+/// A marking by the names of places.
+fn named(net: &PetriNet, encoding: &Encoding, values: &[u32]) -> Marking {
+    let tokens = encoding.marking(values);
+    let held = net.places.iter().zip(tokens).filter(|&(_, tokens)| tokens > 0);
+    held.map(|(place, tokens)| (place.id.clone(), tokens.to_string().into())).collect()
+}
+
+/// Writes down where the exploration is after each round.
+struct Observe<'a> {
+    run: &'a Run,
+}
+
+impl Observer<Mdd> for Observe<'_> {
+    fn round(&mut self, round: &Round<'_, Mdd>) {
+        let mut known = self.run.known();
+        known.rounds = round.number;
+        known.levels_only &= round.is_level;
+        known.strategy = round.strategy;
+    }
+}
