@@ -1,4 +1,4 @@
-//! Symbolic models: one [`BddSystem`] type, and the `.bdd` files it is read from.
+//! Symbolic models: [`BddSystem`] and [`LddSystem`], and the `.bdd` and `.ldd` files they are read from.
 //!
 //! A transition system is an initial set and a number of transition relations, all of them
 //! binary decision diagrams over numbered variables. This crate turns files into such a value
@@ -45,7 +45,7 @@
 //!
 //! # Not yet
 //!
-//! `.ldd`, PNML and DVE are not read. Sets over a part of the state vector and diagrams with
+//! PNML and DVE are not read. Sets over a part of the state vector and diagrams with
 //! leaves other than true and false are refused.
 
 #![forbid(unsafe_code)]
@@ -53,14 +53,18 @@
 mod bdd;
 mod builder;
 mod check;
+mod cursor;
 mod error;
+mod input;
+mod ldd;
 mod limits;
 mod petri;
 mod support;
 mod system;
 
 pub use bdd::{read_bdd, read_file, write_bdd};
-pub use error::{FormatError, Malformed, ReadError, SystemError, WriteError};
+pub use error::{FormatError, Malformed, MalformedLists, ReadError, SystemError, WriteError};
+pub use ldd::{LddSystem, ListError, ListGroup, ListNode, MAX_INTEGERS, read_ldd, read_ldd_file};
 pub use limits::Limits;
 pub use petri::{Arc, Effect, NetError, PetriNet, Place, Transition, Unit, Units};
 pub use system::{

@@ -14,13 +14,19 @@ pub fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
 }
 
-/// The folder of the full collection of models, which may lie beside the repository.
+/// The folder of the full collection of models: `TREMULA_COLLECTION`, or beside the repository. It may be missing.
 pub fn collection() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models")
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models");
+    std::env::var_os("TREMULA_COLLECTION").map_or_else(beside, PathBuf::from)
 }
 
 /// All `.bdd` and `.bdd.gz` files in the folders of `folder`, sorted. None if it is missing.
 pub fn models_in(folder: &Path) -> Vec<PathBuf> {
+    files_in(folder, ".bdd")
+}
+
+/// All files in the folders of `folder` with this ending, or with `.gz` after it, sorted. None if it is missing.
+pub fn files_in(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let entries = |folder: &Path| {
         let entries = std::fs::read_dir(folder).into_iter().flatten();
         entries.map(|entry| entry.expect("a readable folder").path()).collect::<Vec<_>>()
@@ -28,7 +34,7 @@ pub fn models_in(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = entries(folder).iter().flat_map(|sub| entries(sub)).collect();
     files.retain(|file| {
         let name = file.to_string_lossy();
-        name.ends_with(".bdd") || name.ends_with(".bdd.gz")
+        name.strip_suffix(".gz").unwrap_or(&name).ends_with(ending)
     });
     files.sort();
     files

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use tremula_models::{BddSystem, Edge, Layout, Limits, WriteError, read_bdd, write_bdd};
+use tremula_models::{BddSystem, Edge, Layout, Limits, WriteError, read_bdd, read_ldd, write_bdd};
 
 /// Small enough that no input takes long.
 fn limits() -> Limits {
@@ -15,6 +15,13 @@ pub fn reading_is_safe(data: &[u8]) {
     let Ok(system) = read_bdd(data, &limits()) else { return };
     assert_eq!(system.check(), Ok(()));
     round_trip(&system);
+}
+
+/// Reads `data` as a model of lists. If it is one, it must satisfy its invariants.
+#[allow(dead_code, reason = "not every fuzz target is about lists")]
+pub fn reading_lists_is_safe(data: &[u8]) {
+    let Ok(system) = read_ldd(data, &limits()) else { return };
+    assert_eq!(system.check(), Ok(()));
 }
 
 /// Writes a system in both layouts and reads it back.

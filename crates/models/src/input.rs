@@ -12,13 +12,13 @@ use crate::limits::Limits;
 const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
 
 /// A whole file, uncompressed.
-pub(super) struct Input {
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Input {
+    pub(crate) bytes: Vec<u8>,
     /// Whether it was compressed.
-    pub(super) compressed: bool,
+    pub(crate) compressed: bool,
 }
 
-pub(super) fn read_all(reader: impl Read, limits: &Limits) -> Result<Input, FormatError> {
+pub(crate) fn read_all(reader: impl Read, limits: &Limits) -> Result<Input, FormatError> {
     let mut reader = BufReader::new(reader);
     let mut start = Vec::new();
     reader.by_ref().take(GZIP.len() as u64).read_to_end(&mut start).map_err(FormatError::Io)?;
