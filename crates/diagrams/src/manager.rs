@@ -95,6 +95,9 @@ impl Core {
     }
 
     fn run_large(&mut self, task: Task) -> Outcome {
+        if task.walks_lists() && !self.lanes_always {
+            return self.run_plainly(|table, env| task.run(table, env));
+        }
         let way = if self.lanes_always { Way::Lanes } else { self.pace.choose(self.table.counters().bytes) };
         let (lookups, start) = (self.table.counters().lookups, Instant::now());
         let result = match way {

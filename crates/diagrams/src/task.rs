@@ -6,11 +6,12 @@ use crate::ops::and::And;
 use crate::ops::compose::{Compose, compose};
 use crate::ops::image::{Image, ImageOfAll, NewImages};
 use crate::ops::ite::{Ite, ite};
+use crate::ops::lists::add::AddNext;
 use crate::ops::lists::image::{ListNext, ListNextOfAll, ListPrevious, NewLists};
 use crate::ops::lists::intersect::Intersect;
 use crate::ops::lists::minus::Subtract;
 use crate::ops::lists::project::Project;
-use crate::ops::lists::saturate::{Close, Fire, ListSaturate};
+use crate::ops::lists::saturate::ListSaturate;
 use crate::ops::lists::select::Select;
 use crate::ops::lists::union::Unite;
 use crate::ops::permute::Permute;
@@ -48,8 +49,7 @@ pub enum Task {
     Project(Project),
     Select(Select),
     ListSaturate(ListSaturate),
-    Close(Close),
-    Fire(Fire),
+    AddNext(AddNext),
     /// Operations before their terminal tests, which need to look at nodes.
     IteOf(Ref, Ref, Ref),
     AndExistsOf(Ref, Ref, u32),
@@ -57,6 +57,25 @@ pub enum Task {
 }
 
 impl Task {
+    /// Is it about lists? Lanes do not pay for these: what is needed next is known too late.
+    pub fn walks_lists(self) -> bool {
+        use Task::*;
+        matches!(
+            self,
+            Unite(_)
+                | Intersect(_)
+                | Subtract(_)
+                | ListNext(_)
+                | ListPrevious(_)
+                | ListNextOfAll(_)
+                | NewLists(_)
+                | Project(_)
+                | Select(_)
+                | ListSaturate(_)
+                | AddNext(_)
+        )
+    }
+
     /// Run to the end.
     pub fn run<E: Exec>(self, exec: &mut E, env: &Env) -> Outcome {
         match self {
@@ -83,8 +102,7 @@ impl Task {
             Task::Project(operation) => solve(exec, env, operation),
             Task::Select(operation) => solve(exec, env, operation),
             Task::ListSaturate(operation) => solve(exec, env, operation),
-            Task::Close(operation) => solve(exec, env, operation),
-            Task::Fire(operation) => solve(exec, env, operation),
+            Task::AddNext(operation) => solve(exec, env, operation),
             Task::IteOf(f, g, h) => ite(exec, env, f, g, h),
             Task::AndExistsOf(f, g, set) => and_exists(exec, env, f, g, set),
             Task::ComposeOf(f, level, g) => compose(exec, env, f, level, g),
@@ -125,8 +143,7 @@ impl Plain for Task {
             Task::Project(operation) => (23, operation.words()),
             Task::Select(operation) => (24, operation.words()),
             Task::ListSaturate(operation) => (25, operation.words()),
-            Task::Close(operation) => (26, operation.words()),
-            Task::Fire(operation) => (27, operation.words()),
+            Task::AddNext(operation) => (26, operation.words()),
         };
         [code << 32 | u64::from(a), u64::from(b) << 32 | u64::from(c), 0, 0]
     }
@@ -160,8 +177,7 @@ impl Plain for Task {
             23 => Task::Project(Project::from_words(words)),
             24 => Task::Select(Select::from_words(words)),
             25 => Task::ListSaturate(ListSaturate::from_words(words)),
-            26 => Task::Close(Close::from_words(words)),
-            27 => Task::Fire(Fire::from_words(words)),
+            26 => Task::AddNext(AddNext::from_words(words)),
             code => unreachable!("no task has the code {code}"),
         }
     }
@@ -201,7 +217,7 @@ mod tests {
 
     #[test]
     fn tasks_round_trip_as_words() {
-        for code in 0..=27 {
+        for code in 0..=26 {
             let words = [code << 32 | 0x1234_5678, 0x9ABC_DEF0 << 32 | 0x0FED_CBA9, 0, 0];
             let again = Task::from_words(words).to_words();
             // Operations on two operands leave the third word out.

@@ -62,6 +62,8 @@ pub struct Arms {
 pub struct System {
     /// For each level the step of all relations that begin there.
     pub events: Vec<u32>,
+    /// The closure under all relations.
+    pub whole: u32,
 }
 
 /// Closing a set under a system, from some level downwards only.
@@ -198,7 +200,8 @@ impl Steps {
         }
         let mut events: Vec<u32> = (0..).zip(levels).map(|(level, arms)| self.make(level, arms)).collect();
         events.truncate(events.iter().rposition(|&event| event != Step::EMPTY).map_or(0, |last| last + 1));
-        self.systems.push(System { events });
+        let whole = self.closures.intern(Closure { system: self.systems.len() as u32, from: 0 });
+        self.systems.push(System { events, whole });
         self.systems.len() as u32 - 1
     }
 

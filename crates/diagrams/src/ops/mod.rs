@@ -33,6 +33,5 @@ mod code {
     pub const PROJECT: u8 = 18;
     pub const SELECT: u8 = 19;
     pub const LIST_SATURATE: u8 = 20;
-    pub const CLOSE: u8 = 21;
-    pub const FIRE: u8 = 22;
+    pub const ADD_NEXT: u8 = 21;
 }

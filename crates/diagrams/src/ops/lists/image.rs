@@ -57,7 +57,7 @@ pub fn fire_into<E: Exec, O: Operation>(
         set = node.right();
     }
     match waiting {
-        Some((to, call)) => row.unite_call(exec, env, to, call).map(drop),
+        Some((to, call)) => row.unite_call(exec, env, to, call),
         None => Ok(()),
     }
 }

@@ -3,6 +3,7 @@
 //! The constant false is the empty set, the constant true the set of the empty vector. All vectors of a set are equally
 //! long, and so are those of both operands, so an operation meets the constants in both at the same time.
 
+pub mod add;
 pub mod image;
 pub mod intersect;
 pub mod minus;

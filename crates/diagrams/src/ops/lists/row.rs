@@ -20,6 +20,8 @@ pub struct Row {
     entries: SmallVec<[Entry; SHORT]>,
     /// How many sets are kept.
     slots: u32,
+    /// No entry before this one is new.
+    first_new: usize,
 }
 
 #[derive(Copy, Clone)]
@@ -29,6 +31,8 @@ struct Entry {
     slot: u32,
     /// A node of an operand that may turn out to be the node to be made.
     origin: Ref,
+    /// Has something been added below it, and not been looked at?
+    new: bool,
 }
 
 /// A sub-problem that waits for another one to be solved beside it, and the slot of its result.
@@ -41,12 +45,6 @@ impl<O> Default for Waiting<O> {
 }
 
 impl Row {
-    /// How many values there are.
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
     /// The value at a position.
     #[inline]
     pub fn value(&self, at: usize) -> u32 {
@@ -80,7 +78,7 @@ impl Row {
     #[inline]
     pub fn push<E: Exec>(&mut self, exec: &mut E, value: u32, origin: Ref, down: Ref) {
         let slot = self.keep(exec, down);
-        self.entries.push(Entry { value, slot, origin });
+        self.entries.push(Entry { value, slot, origin, new: true });
     }
 
     /// Add all nodes of the list that begins with `set`.
@@ -135,7 +133,7 @@ impl Row {
         Ok(())
     }
 
-    /// Unite what is below `value` with the result of a call. Does that add anything?
+    /// Unite what is below `value` with the result of a call.
     #[inline]
     pub fn unite_call<E: Exec, O: Operation>(
         &mut self,
@@ -143,7 +141,7 @@ impl Row {
         env: &Env,
         value: u32,
         call: Call<O>,
-    ) -> Result<bool, Interrupt> {
+    ) -> Result<(), Interrupt> {
         let found = exec.solve(env, call)?;
         self.unite(exec, env, value, found)
     }
@@ -162,15 +160,14 @@ impl Row {
         self.unite(exec, env, second.0, b)?;
         // Uniting may have kept another set above it.
         let a = exec.kept(self.back(slot));
-        self.unite(exec, env, first.0, a)?;
-        Ok(())
+        self.unite(exec, env, first.0, a)
     }
 
-    /// Unite what is below `value` with `found`, which need not be protected. Does that add anything?
+    /// Unite what is below `value` with `found`, which need not be protected.
     #[inline]
-    pub fn unite<E: Exec>(&mut self, exec: &mut E, env: &Env, value: u32, found: Ref) -> Result<bool, Interrupt> {
+    pub fn unite<E: Exec>(&mut self, exec: &mut E, env: &Env, value: u32, found: Ref) -> Result<(), Interrupt> {
         if found == Ref::FALSE {
-            return Ok(false);
+            return Ok(());
         }
         let at = match self.entries.last() {
             None => 0,
@@ -191,20 +188,61 @@ impl Row {
                     }
                 };
                 self.set(exec, slot, united);
-                Ok(united != known)
             }
             _ => {
                 let slot = self.keep(exec, found);
-                self.entries.insert(at, Entry { value, slot, origin: Ref::FALSE });
-                Ok(true)
+                self.entries.insert(at, Entry { value, slot, origin: Ref::FALSE, new: true });
             }
+        }
+        Ok(())
+    }
+
+    /// The set below a value, which may not be there.
+    #[inline]
+    pub fn below<E: Exec>(&self, exec: &E, value: u32) -> Ref {
+        match self.find(value) {
+            Ok(at) => self.down(exec, at),
+            Err(_) => Ref::FALSE,
         }
     }
 
-    /// The position of a value.
+    /// Where a value is, or where it would be.
     #[inline]
-    pub fn position(&self, value: u32) -> Option<usize> {
-        self.entries.binary_search_by_key(&value, |entry| entry.value).ok()
+    fn find(&self, value: u32) -> Result<usize, usize> {
+        self.entries.binary_search_by_key(&value, |entry| entry.value)
+    }
+
+    /// Put `down` below `value` in place of what is there, and note that it is new.
+    #[inline]
+    pub fn put_new<E: Exec>(&mut self, exec: &mut E, value: u32, down: Ref) {
+        let at = match self.find(value) {
+            Ok(at) => {
+                self.set_down(exec, at, down);
+                at
+            }
+            Err(at) => {
+                let slot = self.keep(exec, down);
+                self.entries.insert(at, Entry { value, slot, origin: Ref::FALSE, new: true });
+                at
+            }
+        };
+        self.entries[at].new = true;
+        self.first_new = self.first_new.min(at);
+    }
+
+    /// Put `down` below the value at a position.
+    #[inline]
+    pub fn set_down<E: Exec>(&mut self, exec: &mut E, at: usize, down: Ref) {
+        self.set(exec, self.entries[at].slot, down);
+    }
+
+    /// The position of the smallest value below which something is new; it does not count as new any longer.
+    #[inline]
+    pub fn take_new(&mut self) -> Option<usize> {
+        let at = self.first_new + self.entries[self.first_new..].iter().position(|entry| entry.new)?;
+        self.entries[at].new = false;
+        self.first_new = at;
+        Some(at)
     }
 
     /// The list of all values with something below them, and after these `tail`.
@@ -227,11 +265,5 @@ impl Row {
         }
         exec.release(self.slots as usize);
         Ok(list)
-    }
-
-    /// Give the row up.
-    #[inline]
-    pub fn abandon<E: Exec>(self, exec: &mut E) {
-        exec.release(self.slots as usize);
     }
 }

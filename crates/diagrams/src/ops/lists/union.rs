@@ -70,23 +70,27 @@ impl Operation for Unite {
     }
 
     fn expand<E: Exec>(self, exec: &mut E, env: &Env) -> Outcome {
-        let (mut row, mut waiting) = (Row::default(), Waiting::default());
-        let Unite { mut a, mut b } = self;
-        // Where both go on alike, or one has ended, the rest of the other is the rest of the union.
-        while a != b && a != Ref::FALSE && b != Ref::FALSE {
-            let (x, y) = (exec.node(a), exec.node(b));
-            if x.value() < y.value() {
-                row.push(exec, x.value(), a, x.down());
-                a = x.right();
-            } else if y.value() < x.value() {
-                row.push(exec, y.value(), b, y.down());
-                b = y.right();
-            } else {
-                row.push_call(exec, env, &mut waiting, (x.value(), a), unite(x.down(), y.down()))?;
-                (a, b) = (x.right(), y.right());
-            }
-        }
-        row.settle(exec, env, waiting)?;
-        row.finish(exec, if a == Ref::FALSE { b } else { a })
+        expand(exec, env, self.a, self.b)
     }
+}
+
+/// `a ∪ b`, neither empty.
+pub fn expand<E: Exec>(exec: &mut E, env: &Env, mut a: Ref, mut b: Ref) -> Outcome {
+    let (mut row, mut waiting) = (Row::default(), Waiting::default());
+    // Where both go on alike, or one has ended, the rest of the other is the rest of the union.
+    while a != b && a != Ref::FALSE && b != Ref::FALSE {
+        let (x, y) = (exec.node(a), exec.node(b));
+        if x.value() < y.value() {
+            row.push(exec, x.value(), a, x.down());
+            a = x.right();
+        } else if y.value() < x.value() {
+            row.push(exec, y.value(), b, y.down());
+            b = y.right();
+        } else {
+            row.push_call(exec, env, &mut waiting, (x.value(), a), unite(x.down(), y.down()))?;
+            (a, b) = (x.right(), y.right());
+        }
+    }
+    row.settle(exec, env, waiting)?;
+    row.finish(exec, if a == Ref::FALSE { b } else { a })
 }
