@@ -4,7 +4,7 @@
 //! take minutes with `TREMULA_ALL_MODELS` only.
 
 use std::path::{Path, PathBuf};
-use tremula_diagrams::{Attention, Budget, Error, Ldd, Manager, Options};
+use tremula_diagrams::{Attention, Budget, Error, Ldd, Manager, Options, Sizing};
 use tremula_engines::{ListSystem, Observer, Round, Strategy, SymbolicSystem, reach};
 use tremula_models::{LddSystem, Limits, read_file, read_ldd_file};
 
@@ -106,7 +106,8 @@ fn whole_collection() {
 fn lists_and_binary_diagrams_agree() {
     for (name, file) in [("anderson.4", "anderson.4.bdd"), ("collision.4", "collision.4.bdd")] {
         let manager = manager(Options::default(), &Attention::default());
-        let bits = SymbolicSystem::build(&manager, &read_file(&testdata().join(file), &Limits::default()).unwrap()).unwrap();
+        let bits =
+            SymbolicSystem::build(&manager, &read_file(&testdata().join(file), &Limits::default()).unwrap()).unwrap();
         let lists = ListSystem::build(&manager, &load(&testdata(), name)).unwrap();
         let binary = reach(&bits, "saturation".parse().unwrap(), &mut ()).map_err(|stopped| stopped.error).unwrap();
         let listed = lists.reach("saturation".parse().unwrap(), &mut ()).map_err(|stopped| stopped.error).unwrap();
@@ -152,8 +153,8 @@ fn a_stopped_run_keeps_a_lower_bound() {
 fn a_full_table_is_an_error() {
     let model = load(&testdata(), "collision.4");
     for workers in [1, 2] {
-        let options = Options { workers, ..Options::default() };
-        let manager = Manager::with_options(&Budget::new(512 << 10), options, Attention::default()).unwrap();
+        let sizing = Sizing { node_limit: 1 << 12, ..Sizing::default() };
+        let manager = manager(Options { workers, sizing, ..Options::default() }, &Attention::default());
         let system = ListSystem::build(&manager, &model).unwrap();
         let Err(stopped) = system.reach(Strategy::AUTO, &mut ()) else { panic!("it cannot fit") };
         assert_eq!(stopped.error, Error::TableFull);
