@@ -157,6 +157,7 @@ fn list_nodes_are_never_binary_ones() {
     table.handles_mut().open(one_to_three);
     table.compact();
     table.check().unwrap();
+    let x = table.make(3, Ref::FALSE, Ref::TRUE).unwrap();
     let wrong = table.make_list(9, x, Ref::FALSE).unwrap();
     table.handles_mut().open(wrong);
     assert!(table.check().is_err());
