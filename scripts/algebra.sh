@@ -12,3 +12,6 @@ for features in "" or-through-ite cache-before-terminals keep-identities; do
     echo "== features: ${features:-default}"
     cargo test -p tremula-diagrams --features "$features" --test random_sequences --test exhaustive
 done
+
+echo "== lists"
+TREMULA_LIST_SEQUENCES=$TREMULA_ALGEBRA_STEPS cargo test --release -p tremula-diagrams --test list_sequences

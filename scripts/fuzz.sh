@@ -43,7 +43,7 @@ fi
 for target in $targets; do
     corpus=fuzz/corpus/$target
     mkdir -p "$corpus"
-    find fuzz/seeds testdata \( -name '*.bdd' -o -name '*.dddmp' -o -name '*.pnml' \) -size -21k -exec cp {} "$corpus/" \;
+    find fuzz/seeds testdata \( -name '*.bdd' -o -name '*.ldd' -o -name '*.dddmp' -o -name '*.pnml' \) -size -21k -exec cp {} "$corpus/" \;
     if [[ $target == *_gz ]]; then
         for model in "$corpus"/*.bdd; do
             gzip -9 -n -c "$model" >"$model.gz"

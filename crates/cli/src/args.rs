@@ -85,13 +85,14 @@ pub enum Command {
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = REACH_NOTES)]
 pub struct ReachArgs {
-    /// The model: a Petri net (.pnml) or a .bdd file in either layout, plain or
-    /// .gz
+    /// The model: a Petri net (.pnml), lists (.ldd) or a .bdd file in either
+    /// layout, plain or .gz
     pub model: PathBuf,
     /// How to explore, see below
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategy)]
     pub strategy: Strategy,
-    /// Kind of diagrams: auto, bdd (for .bdd files) or mdd (for Petri nets)
+    /// Kind of diagrams: auto, bdd (for .bdd files), ldd (for .ldd files) or mdd
+    /// (for Petri nets)
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = engine)]
     pub engine: Engine,
     /// Worker threads [default: all cores that the machine or container allows]
@@ -228,6 +229,8 @@ pub enum Engine {
     Auto,
     /// Binary decision diagrams.
     Bdd,
+    /// List decision diagrams.
+    Ldd,
     /// Multi-valued decision diagrams.
     Mdd,
 }
@@ -250,8 +253,9 @@ fn engine(name: &str) -> Result<Engine, String> {
         "auto" => Ok(Engine::Auto),
         "bdd" => Ok(Engine::Bdd),
         "mdd" => Ok(Engine::Mdd),
-        "ldd" | "gpu" | "explicit" => Err("not available yet".to_owned()),
-        _ => Err("expected auto, bdd or mdd".to_owned()),
+        "ldd" => Ok(Engine::Ldd),
+        "gpu" | "explicit" => Err("not available yet".to_owned()),
+        _ => Err("expected auto, bdd, ldd or mdd".to_owned()),
     }
 }
 

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `args` | the command line |
 //! | `reach` | the course of an exploration, from file to answer |
-//! | `net` | the same for Petri nets |
+//! | `net`, `lists` | the same for Petri nets and for `.ldd` models |
 //! | `together` | the same, by several processes |
 //! | `run` | what all threads know about the exploration under way |
 //! | `watch` | the second thread: time limit, signals, progress |
@@ -32,6 +32,7 @@ mod convert;
 mod error;
 mod events;
 mod info;
+mod lists;
 mod matrix;
 mod matrix_svg;
 mod memory;

@@ -48,11 +48,13 @@ pub fn read_any(path: &Path, memory: usize, attention: &Attention) -> Result<Tra
 pub fn read(path: &Path, memory: usize, attention: &Attention) -> Result<BddSystem, NoModel> {
     match read_any(path, memory, attention)? {
         TransitionSystem::Bdd(system) => Ok(system),
-        TransitionSystem::Net(_) => {
-            let problem = "is a Petri net, and this command does not take Petri nets yet";
-            Err(NoModel::Bad(Failure::Input(format!("{} {problem}", path.display()))))
-        }
+        TransitionSystem::Ldd(_) => Err(unfit(path, "consists of list decision diagrams")),
+        TransitionSystem::Net(_) => Err(unfit(path, "is a Petri net")),
     }
+}
+
+fn unfit(path: &Path, kind: &str) -> NoModel {
+    NoModel::Bad(Failure::Input(format!("{} {kind}: this command takes .bdd files only", path.display())))
 }
 
 fn limits(memory: usize) -> Limits {
@@ -73,6 +75,9 @@ fn explain(path: &Path, error: FormatError, attention: &Attention) -> NoModel {
         FormatError::Io(error) => NoModel::Bad(Failure::file(path, &error)),
         FormatError::TooLarge { .. } => NoModel::TooLarge(format!("the model does not fit the memory budget: {error}")),
         FormatError::Malformed(fault) if fault.expected.ends_with(READER_LIMIT) => {
+            NoModel::TooLarge(format!("the model does not fit the memory budget: {fault}"))
+        }
+        FormatError::MalformedLists(fault) if fault.expected.ends_with(READER_LIMIT) => {
             NoModel::TooLarge(format!("the model does not fit the memory budget: {fault}"))
         }
         FormatError::Text(fault) if fault.expected.ends_with(READER_LIMIT) => {

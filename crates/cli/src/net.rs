@@ -35,7 +35,7 @@ pub fn explore(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option
 
 fn refuse_what_nets_cannot(args: &ReachArgs) -> Result<(), Trouble> {
     let refuse = |problem: &str| Err(Trouble::Failed(Failure::Input(problem.to_owned())));
-    if args.engine == Engine::Bdd {
+    if matches!(args.engine, Engine::Bdd | Engine::Ldd) {
         return refuse("Petri nets are explored with --engine mdd");
     }
     if args.save_states.is_some() {

@@ -3,13 +3,13 @@
 use crate::args::{Engine, Order, ReachArgs};
 use crate::error::{Exit, Failure};
 use crate::model::{self, NoModel};
-use crate::net;
 use crate::output;
 use crate::progress::Meter;
 use crate::report::{Figures, Report};
 use crate::run::{Phase, Run};
 use crate::states::{self, count_states};
 use crate::watch::Watch;
+use crate::{lists, net};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tremula_diagrams::{Bdd, Counters, Error, Lease, Manager, Options};
@@ -45,8 +45,8 @@ struct Loaded {
 enum Answer {
     /// A diagram, and what it was found from.
     Diagram(Loaded, Bdd),
-    /// The figures of a Petri net, which are known already.
-    Net,
+    /// Figures, which are known already.
+    Figures,
 }
 
 /// Explore a model.
@@ -103,17 +103,24 @@ fn finish(
     saved?;
     match answer {
         Answer::Diagram(loaded, found) if args.check_stored => compare(&loaded, &found),
-        Answer::Net if report.net.deadlock == Some(true) => Ok(Exit::Violated),
-        Answer::Diagram(..) | Answer::Net => Ok(Exit::Complete),
+        Answer::Figures if report.net.deadlock == Some(true) => Ok(Exit::Violated),
+        Answer::Diagram(..) | Answer::Figures => Ok(Exit::Complete),
     }
 }
 
 /// Load, explore and count; `figures` are those at the end, whatever the end.
 fn explore(args: &ReachArgs, run: &Run, figures: &mut Option<Figures>) -> Result<Answer, Trouble> {
     match read_any(run)? {
-        TransitionSystem::Net(net) => net::explore(args, run, &net, figures).map(|()| Answer::Net),
+        TransitionSystem::Net(net) => net::explore(args, run, &net, figures).map(|()| Answer::Figures),
+        TransitionSystem::Ldd(model) => {
+            refuse_what_diagrams_cannot(args)?;
+            lists::explore(args, run, &model, figures).map(|()| Answer::Figures)
+        }
         TransitionSystem::Bdd(model) => {
             refuse_what_diagrams_cannot(args)?;
+            if args.engine == Engine::Ldd {
+                return Err(Trouble::Failed(Failure::Input("--engine ldd is for .ldd models".to_owned())));
+            }
             let loaded = load(args, run, model)?;
             explore_loaded(args, run, loaded, figures)
         }
@@ -123,10 +130,10 @@ fn explore(args: &ReachArgs, run: &Run, figures: &mut Option<Figures>) -> Result
 fn refuse_what_diagrams_cannot(args: &ReachArgs) -> Result<(), Trouble> {
     let refuse = |problem: &str| Err(Trouble::Failed(Failure::Input(problem.to_owned())));
     if !matches!(args.order, Order::Auto) && args.order != Order::Chosen(Heuristic::Given.into()) {
-        return refuse("the order of a .bdd model is given by its file: use --order auto or given");
+        return refuse("the order of this model is given by its file: use --order auto or given");
     }
     if args.engine == Engine::Mdd {
-        return refuse(".bdd models are explored with --engine bdd");
+        return refuse("--engine mdd is for Petri nets");
     }
     if args.deadlock { refuse("--deadlock is for Petri nets yet") } else { Ok(()) }
 }
@@ -186,8 +193,8 @@ fn load(args: &ReachArgs, run: &Run, model: BddSystem) -> Result<Loaded, Trouble
 pub fn read(args: &ReachArgs, run: &Run) -> Result<(BddSystem, Lease), Trouble> {
     match read_any(run)? {
         TransitionSystem::Bdd(model) => charge(args, run, model),
-        TransitionSystem::Net(_) => {
-            let problem = "several processes cannot explore Petri nets yet";
+        TransitionSystem::Ldd(_) | TransitionSystem::Net(_) => {
+            let problem = "several processes can explore .bdd models only";
             Err(Trouble::Failed(Failure::Input(problem.to_owned())))
         }
     }

@@ -201,7 +201,7 @@ impl Report {
     }
 
     fn order_text(&self) -> String {
-        if self.format == "bdd" { String::new() } else { line("Order", &self.order) }
+        if self.format != "pnml" { String::new() } else { line("Order", &self.order) }
     }
 
     fn rounds_text(&self, run: &Run) -> String {

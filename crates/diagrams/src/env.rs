@@ -1,5 +1,6 @@
 //! What operations look up beside nodes: relations, variable sets, permutations. Read-only while an operation runs.
 
+use crate::lists::steps::Steps;
 use crate::relation::Relations;
 use rustc_hash::FxHashMap;
 
@@ -8,6 +9,8 @@ use rustc_hash::FxHashMap;
 pub struct Env {
     /// Compiled transition relations.
     pub relations: Relations,
+    /// Compiled transition relations on lists.
+    pub lists: Steps,
     /// Sets of variables to quantify.
     pub sets: Interned<VarSet>,
     /// Renamings of variables.

@@ -40,6 +40,14 @@ pub enum Error {
         /// The level.
         level: u32,
     },
+    /// Vectors of different lengths are put together.
+    #[error("vectors differ in length")]
+    DifferentLengths,
+    /// The levels that a relation on vectors reads or writes do not ascend, or are beyond the vectors.
+    #[error(
+        "the levels that a relation reads, and those that it writes, must ascend and be among those of the vectors"
+    )]
+    UnorderedLevels,
     /// A renaming maps two variables to one.
     #[error("the renaming maps two variables to one")]
     NotAPermutation,

@@ -84,6 +84,8 @@ pub trait Exec: Sized {
     fn level(&self, f: Ref) -> u32;
     /// Find or put; may collect garbage (the arguments are protected).
     fn make(&mut self, level: u32, low: Ref, high: Ref) -> Outcome;
+    /// Find or put a list node; may collect garbage (the arguments are protected).
+    fn make_list(&mut self, value: u32, down: Ref, right: Ref) -> Outcome;
     /// Cached result.
     fn cache_get(&mut self, hash: u64, key: Key) -> Option<Ref>;
     /// Remember a result.
@@ -96,6 +98,10 @@ pub trait Exec: Sized {
     fn keep(&mut self, f: Ref);
     /// Release the last `count` kept functions.
     fn release(&mut self, count: usize);
+    /// The function kept `back` places before the last one.
+    fn kept(&self, back: usize) -> Ref;
+    /// Protect `f` in place of the function kept `back` places before the last one.
+    fn keep_instead(&mut self, back: usize, f: Ref);
     /// Account for one expansion.
     fn burn(&mut self) -> Result<(), Interrupt>;
 
@@ -205,6 +211,10 @@ impl Exec for Solo {
         Solo::make(self, level, low, high)
     }
     #[inline]
+    fn make_list(&mut self, value: u32, down: Ref, right: Ref) -> Outcome {
+        Solo::make_list(self, value, down, right)
+    }
+    #[inline]
     fn cache_get(&mut self, hash: u64, key: Key) -> Option<Ref> {
         Solo::cache_get(self, hash, key)
     }
@@ -227,6 +237,14 @@ impl Exec for Solo {
     #[inline]
     fn release(&mut self, count: usize) {
         Solo::release(self, count);
+    }
+    #[inline]
+    fn kept(&self, back: usize) -> Ref {
+        self.kept_on(0, back)
+    }
+    #[inline]
+    fn keep_instead(&mut self, back: usize, f: Ref) {
+        self.keep_instead_on(0, back, f);
     }
     #[inline]
     fn burn(&mut self) -> Result<(), Interrupt> {

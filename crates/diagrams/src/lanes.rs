@@ -81,6 +81,20 @@ impl Exec for LaneExec<'_, '_, '_> {
         table.make(level, low, high)
     }
     #[inline]
+    fn make_list(&mut self, value: u32, down: Ref, right: Ref) -> Outcome {
+        let shadow = self.shadow();
+        {
+            let mut table = self.table.borrow_mut();
+            table.prefetch_list(value, down, right);
+            table.keep_on(shadow, down);
+            table.keep_on(shadow, right);
+        }
+        self.lane.pause();
+        let mut table = self.table.borrow_mut();
+        table.release_on(shadow, 2);
+        table.make_list(value, down, right)
+    }
+    #[inline]
     fn cache_get(&mut self, hash: u64, key: Key) -> Option<Ref> {
         self.table.borrow_mut().cache_get(hash, key)
     }
@@ -103,6 +117,14 @@ impl Exec for LaneExec<'_, '_, '_> {
     #[inline]
     fn release(&mut self, count: usize) {
         self.table.borrow_mut().release_on(self.shadow(), count);
+    }
+    #[inline]
+    fn kept(&self, back: usize) -> Ref {
+        self.table.borrow().kept_on(self.shadow(), back)
+    }
+    #[inline]
+    fn keep_instead(&mut self, back: usize, f: Ref) {
+        self.table.borrow_mut().keep_instead_on(self.shadow(), back, f);
     }
     #[inline]
     fn burn(&mut self) -> Result<(), Interrupt> {

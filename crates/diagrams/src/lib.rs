@@ -1,4 +1,4 @@
-//! Binary decision diagrams with complement edges.
+//! Binary decision diagrams with complement edges, and list decision diagrams.
 //!
 //! ```
 //! use tremula_diagrams::{Budget, Manager};
@@ -12,14 +12,14 @@
 //! ```
 //!
 //! - Operations return [`Error::TableFull`] when the memory budget is exhausted, and never abort.
-//! - A [`Bdd`] protects its function from collection while it lives. Collections happen inside operations.
+//! - A [`Bdd`] or [`Ldd`] protects its function or set from collection while it lives. Collections happen inside operations.
 //! - Several managers live side by side; nothing is global.
 //! - Algorithms are written once against a small execution contract, and contain no `unsafe`.
 //!
 //! Invariants: functions are canonical, so equality of handles is equality of functions; operands in a running operation
 //! are reachable from handles, results in hand are kept on the table's shadow stack.
 //!
-//! Not yet: list decision diagrams, dynamic reordering.
+//! Not yet: dynamic reordering.
 #![forbid(unsafe_code)]
 
 mod assignments;
@@ -32,6 +32,7 @@ mod exec;
 pub mod io;
 mod lanes;
 mod lease;
+mod lists;
 mod manager;
 pub mod mdd;
 mod ops;
@@ -46,6 +47,7 @@ pub use dashu_base::BitTest;
 pub use dashu_int::UBig;
 pub use error::Error;
 pub use io::Export;
+pub use lists::{ImportList, Ldd, ListBundle, ListRelation, ListTree, Transitions, Vectors};
 pub use manager::{ImportEdge, ImportNode, Manager, Relation, RelationBundle, RelationTree};
 pub use tremula_table::{Attention, Budget, Counters, Lease, Options, SetupError, Sizing, Snapshot};
 pub use tremula_tasks::Statistics;

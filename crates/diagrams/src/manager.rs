@@ -32,6 +32,8 @@ pub(crate) struct Core {
     pub table: Solo,
     pub env: Env,
     levels: BTreeSet<u32>,
+    /// The longest vectors.
+    vector_length: usize,
     relations_lease: Lease,
     lane_count: usize,
     lane_threshold: u64,
@@ -84,7 +86,7 @@ impl Core {
     }
 
     fn stack_bytes(&self) -> usize {
-        (self.levels.len() + 64) * FRAME_BYTES * NESTING
+        (self.levels.len().max(self.vector_length) + 64) * FRAME_BYTES * NESTING
     }
 
     fn run_plainly<T>(&mut self, work: impl FnOnce(&mut Solo, &Env) -> T) -> T {
@@ -93,6 +95,9 @@ impl Core {
     }
 
     fn run_large(&mut self, task: Task) -> Outcome {
+        if task.walks_lists() && !self.lanes_always {
+            return self.run_plainly(|table, env| task.run(table, env));
+        }
         let way = if self.lanes_always { Way::Lanes } else { self.pace.choose(self.table.counters().bytes) };
         let (lookups, start) = (self.table.counters().lookups, Instant::now());
         let result = match way {
@@ -152,6 +157,23 @@ impl Core {
         Ok(())
     }
 
+    /// Note that vectors of this length are in use.
+    pub fn use_levels(&mut self, length: usize) -> Result<(), Error> {
+        if length > self.vector_length {
+            let level = u32::try_from(length - 1).unwrap_or(u32::MAX);
+            if length > MAX_DISTINCT_LEVELS {
+                return Err(Error::LevelTooLarge { level });
+            }
+            self.vector_length = length;
+        }
+        Ok(())
+    }
+
+    /// Account for the memory of compiled relations.
+    pub fn lease_relations(&mut self) -> Result<(), Error> {
+        Ok(self.relations_lease.resize(self.env.relations.bytes() + self.env.lists.bytes())?)
+    }
+
     /// The number of a set of levels; those that no function depends on are left out.
     pub fn var_set(&mut self, levels: &[u32]) -> Result<u32, Error> {
         let used: VarSet = levels.iter().copied().filter(|level| self.levels.contains(level)).collect();
@@ -169,7 +191,7 @@ fn pool_options(workers: usize, stack: usize) -> PoolOptions {
     PoolOptions { stack_bytes: NESTED_TASKS * stack, least_stack: stack, ..PoolOptions::on_this_machine(workers) }
 }
 
-fn parameter(number: u32) -> Result<u32, Error> {
+pub(crate) fn parameter(number: u32) -> Result<u32, Error> {
     if number < OpTag::MAX_PARAMETER { Ok(number) } else { Err(Error::TooManyParameters) }
 }
 
@@ -216,6 +238,7 @@ impl Manager {
             table,
             env: Env::default(),
             levels: BTreeSet::new(),
+            vector_length: 0,
             relations_lease,
             lane_count: options.lanes,
             lane_threshold: options.lane_threshold,
@@ -325,7 +348,7 @@ impl Manager {
         let (table, relations) = (&core.table, &mut core.env.relations);
         let number = stacker::maybe_grow(stack, stack + (64 << 10), || relations.compile(table, root, pairs))
             .map_err(|outside| Error::OutsidePairs { level: outside.level })?;
-        core.relations_lease.resize(core.env.relations.bytes())?;
+        core.lease_relations()?;
         Ok(Relation { manager: self.clone(), number })
     }
 
@@ -458,7 +481,7 @@ impl Relation {
         }
         let core = &mut *self.manager.core.borrow_mut();
         let number = core.env.relations.union(self.number, other.number, limit);
-        core.relations_lease.resize(core.env.relations.bytes())?;
+        core.lease_relations()?;
         Ok(number.map(|number| Relation { manager: self.manager.clone(), number }))
     }
 }

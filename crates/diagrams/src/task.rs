@@ -6,6 +6,14 @@ use crate::ops::and::And;
 use crate::ops::compose::{Compose, compose};
 use crate::ops::image::{Image, ImageOfAll, NewImages};
 use crate::ops::ite::{Ite, ite};
+use crate::ops::lists::add::AddNext;
+use crate::ops::lists::image::{ListNext, ListNextOfAll, ListPrevious, NewLists};
+use crate::ops::lists::intersect::Intersect;
+use crate::ops::lists::minus::Subtract;
+use crate::ops::lists::project::Project;
+use crate::ops::lists::saturate::ListSaturate;
+use crate::ops::lists::select::Select;
+use crate::ops::lists::union::Unite;
 use crate::ops::permute::Permute;
 use crate::ops::quantify::{AndExists, Exists, and_exists};
 use crate::ops::restrict::Restrict;
@@ -31,6 +39,17 @@ pub enum Task {
     Compose(Compose),
     Restrict(Restrict),
     Saturate(Saturate),
+    Unite(Unite),
+    Intersect(Intersect),
+    Subtract(Subtract),
+    ListNext(ListNext),
+    ListPrevious(ListPrevious),
+    ListNextOfAll(ListNextOfAll),
+    NewLists(NewLists),
+    Project(Project),
+    Select(Select),
+    ListSaturate(ListSaturate),
+    AddNext(AddNext),
     /// Operations before their terminal tests, which need to look at nodes.
     IteOf(Ref, Ref, Ref),
     AndExistsOf(Ref, Ref, u32),
@@ -38,6 +57,25 @@ pub enum Task {
 }
 
 impl Task {
+    /// Is it about lists? Lanes do not pay for these: what is needed next is known too late.
+    pub fn walks_lists(self) -> bool {
+        use Task::*;
+        matches!(
+            self,
+            Unite(_)
+                | Intersect(_)
+                | Subtract(_)
+                | ListNext(_)
+                | ListPrevious(_)
+                | ListNextOfAll(_)
+                | NewLists(_)
+                | Project(_)
+                | Select(_)
+                | ListSaturate(_)
+                | AddNext(_)
+        )
+    }
+
     /// Run to the end.
     pub fn run<E: Exec>(self, exec: &mut E, env: &Env) -> Outcome {
         match self {
@@ -54,6 +92,17 @@ impl Task {
             Task::Compose(operation) => solve(exec, env, operation),
             Task::Restrict(operation) => solve(exec, env, operation),
             Task::Saturate(operation) => solve(exec, env, operation),
+            Task::Unite(operation) => solve(exec, env, operation),
+            Task::Intersect(operation) => solve(exec, env, operation),
+            Task::Subtract(operation) => solve(exec, env, operation),
+            Task::ListNext(operation) => solve(exec, env, operation),
+            Task::ListPrevious(operation) => solve(exec, env, operation),
+            Task::ListNextOfAll(operation) => solve(exec, env, operation),
+            Task::NewLists(operation) => solve(exec, env, operation),
+            Task::Project(operation) => solve(exec, env, operation),
+            Task::Select(operation) => solve(exec, env, operation),
+            Task::ListSaturate(operation) => solve(exec, env, operation),
+            Task::AddNext(operation) => solve(exec, env, operation),
             Task::IteOf(f, g, h) => ite(exec, env, f, g, h),
             Task::AndExistsOf(f, g, set) => and_exists(exec, env, f, g, set),
             Task::ComposeOf(f, level, g) => compose(exec, env, f, level, g),
@@ -84,6 +133,17 @@ impl Plain for Task {
             Task::IteOf(f, g, h) => (13, [f.bits(), g.bits(), h.bits()]),
             Task::AndExistsOf(f, g, set) => (14, [f.bits(), g.bits(), set]),
             Task::ComposeOf(f, level, g) => (15, [f.bits(), level, g.bits()]),
+            Task::Unite(operation) => (16, operation.words()),
+            Task::Intersect(operation) => (17, operation.words()),
+            Task::Subtract(operation) => (18, operation.words()),
+            Task::ListNext(operation) => (19, operation.words()),
+            Task::ListPrevious(operation) => (20, operation.words()),
+            Task::ListNextOfAll(operation) => (21, operation.words()),
+            Task::NewLists(operation) => (22, operation.words()),
+            Task::Project(operation) => (23, operation.words()),
+            Task::Select(operation) => (24, operation.words()),
+            Task::ListSaturate(operation) => (25, operation.words()),
+            Task::AddNext(operation) => (26, operation.words()),
         };
         [code << 32 | u64::from(a), u64::from(b) << 32 | u64::from(c), 0, 0]
     }
@@ -107,6 +167,17 @@ impl Plain for Task {
             13 => Task::IteOf(Ref::from_bits(a), Ref::from_bits(b), Ref::from_bits(c)),
             14 => Task::AndExistsOf(Ref::from_bits(a), Ref::from_bits(b), c),
             15 => Task::ComposeOf(Ref::from_bits(a), b, Ref::from_bits(c)),
+            16 => Task::Unite(Unite::from_words(words)),
+            17 => Task::Intersect(Intersect::from_words(words)),
+            18 => Task::Subtract(Subtract::from_words(words)),
+            19 => Task::ListNext(ListNext::from_words(words)),
+            20 => Task::ListPrevious(ListPrevious::from_words(words)),
+            21 => Task::ListNextOfAll(ListNextOfAll::from_words(words)),
+            22 => Task::NewLists(NewLists::from_words(words)),
+            23 => Task::Project(Project::from_words(words)),
+            24 => Task::Select(Select::from_words(words)),
+            25 => Task::ListSaturate(ListSaturate::from_words(words)),
+            26 => Task::AddNext(AddNext::from_words(words)),
             code => unreachable!("no task has the code {code}"),
         }
     }
@@ -146,7 +217,7 @@ mod tests {
 
     #[test]
     fn tasks_round_trip_as_words() {
-        for code in 0..=15 {
+        for code in 0..=26 {
             let words = [code << 32 | 0x1234_5678, 0x9ABC_DEF0 << 32 | 0x0FED_CBA9, 0, 0];
             let again = Task::from_words(words).to_words();
             // Operations on two operands leave the third word out.

@@ -89,6 +89,16 @@ impl<D: Deque> Exec for Worker<'_, Threads<'_, '_>, D> {
         }
     }
     #[inline]
+    fn make_list(&mut self, value: u32, down: Ref, right: Ref) -> Outcome {
+        loop {
+            match self.state.make_list(value, down, right) {
+                Ok(made) => return Ok(made),
+                Err(Blocked::Interrupt(interrupt)) => return Err(interrupt),
+                Err(Blocked::NoRoom) => collect(self, &[down, right])?,
+            }
+        }
+    }
+    #[inline]
     fn cache_get(&mut self, hash: u64, key: Key) -> Option<Ref> {
         self.state.cache_get(hash, key)
     }
@@ -111,6 +121,14 @@ impl<D: Deque> Exec for Worker<'_, Threads<'_, '_>, D> {
     #[inline]
     fn release(&mut self, count: usize) {
         self.state.release(count);
+    }
+    #[inline]
+    fn kept(&self, back: usize) -> Ref {
+        self.state.kept(back)
+    }
+    #[inline]
+    fn keep_instead(&mut self, back: usize, f: Ref) {
+        self.state.keep_instead(back, f);
     }
     #[inline]
     fn burn(&mut self) -> Result<(), Interrupt> {

@@ -22,6 +22,7 @@
 
 mod auto;
 mod cluster;
+mod lists;
 pub mod net;
 mod reach;
 mod saturation;
@@ -30,6 +31,7 @@ mod strategy;
 mod system;
 
 pub use cluster::{Distributed, Plan};
+pub use lists::ListSystem;
 pub use reach::{Observer, Reached, Round, Stopped, explore, reach};
 pub use space::Space;
 pub use strategy::{Order, Strategy, UnknownStrategy};

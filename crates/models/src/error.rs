@@ -50,6 +50,9 @@ pub enum FormatError {
     /// The text of a PNML file asks for something that this reader cannot do.
     #[error("{0}, which is not supported yet")]
     Unsupported(TextFault),
+    /// The bytes are not a model of list decision diagrams.
+    #[error("not a model: {0}")]
+    MalformedLists(MalformedLists),
     /// The bytes follow both layouts, to the end.
     #[error("readable in both the legacy and the Sylvan layout: cannot tell which is meant")]
     Ambiguous,
@@ -66,6 +69,20 @@ pub struct Malformed {
     /// Whether the stream is gzip data.
     pub compressed: bool,
     /// What the layout asks for there.
+    pub expected: String,
+    /// What is there instead.
+    pub found: String,
+}
+
+/// A place where a file of list decision diagrams is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("byte {offset}{}: expected {expected}, found {found}", if *.compressed { " of the uncompressed data" } else { "" })]
+pub struct MalformedLists {
+    /// Where the offending item starts, counted in uncompressed bytes.
+    pub offset: u64,
+    /// Whether the stream is gzip data.
+    pub compressed: bool,
+    /// What should be there.
     pub expected: String,
     /// What is there instead.
     pub found: String,

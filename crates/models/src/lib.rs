@@ -1,4 +1,4 @@
-//! Models: [`BddSystem`] with the `.bdd` files it is read from, and [`PetriNet`] with PNML.
+//! Models: [`BddSystem`] with the `.bdd` files it is read from, [`LddSystem`] with `.ldd`, and [`PetriNet`] with PNML.
 //!
 //! A [`BddSystem`] is an initial set and a number of transition relations, all of them
 //! binary decision diagrams over numbered variables. A [`PetriNet`] is places and transitions, with
@@ -49,7 +49,7 @@
 //!
 //! # Not yet
 //!
-//! `.ldd` and DVE are not read, nor are coloured nets and nets with arcs other than plain ones.
+//! DVE is not read, nor are coloured nets and nets with arcs other than plain ones.
 //! Sets over a part of the state vector and diagrams with leaves other than true and false are
 //! refused.
 
@@ -58,8 +58,10 @@
 mod bdd;
 mod builder;
 mod check;
+mod cursor;
 mod error;
 mod input;
+mod ldd;
 mod limits;
 mod model;
 mod petri;
@@ -67,7 +69,8 @@ mod support;
 mod system;
 
 pub use bdd::{read_bdd, read_file, write_bdd};
-pub use error::{FormatError, Malformed, Position, ReadError, SystemError, TextFault, WriteError};
+pub use error::{FormatError, Malformed, MalformedLists, Position, ReadError, SystemError, TextFault, WriteError};
+pub use ldd::{LddSystem, ListError, ListGroup, ListNode, MAX_INTEGERS, read_ldd, read_ldd_file};
 pub use limits::Limits;
 pub use model::{Format, TransitionSystem, read_model};
 pub use petri::{Arc, Effect, NetError, PetriNet, Place, Transition, Unit, Units, read_pnml, read_pnml_file};

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::error::FormatError;
 use crate::input::Stream;
+use crate::ldd::{LddSystem, read_ldd};
 use crate::limits::Limits;
 use crate::petri::{PetriNet, read_pnml};
 use crate::{BddSystem, read_bdd};
@@ -14,6 +15,8 @@ use crate::{BddSystem, read_bdd};
 pub enum Format {
     /// Binary decision diagrams, in either layout.
     Bdd,
+    /// List decision diagrams.
+    Ldd,
     /// A Petri net in XML.
     Pnml,
 }
@@ -26,6 +29,7 @@ impl Format {
         let name = name.strip_suffix(".gz").unwrap_or(&name);
         match name.rsplit_once('.')?.1 {
             "bdd" => Some(Format::Bdd),
+            "ldd" => Some(Format::Ldd),
             "pnml" | "xml" => Some(Format::Pnml),
             _ => None,
         }
@@ -43,6 +47,7 @@ impl std::fmt::Display for Format {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Format::Bdd => "bdd",
+            Format::Ldd => "ldd",
             Format::Pnml => "pnml",
         })
     }
@@ -53,6 +58,8 @@ impl std::fmt::Display for Format {
 pub enum TransitionSystem {
     /// Relations as binary decision diagrams.
     Bdd(BddSystem),
+    /// Relations as list decision diagrams.
+    Ldd(LddSystem),
     /// A Petri net: each transition tells what it needs of places and what it does to them.
     Net(PetriNet),
 }
@@ -60,7 +67,7 @@ pub enum TransitionSystem {
 /// Bytes that are looked at to tell formats apart.
 const START: u64 = 64;
 
-/// Reads a model of a known format, or of the one that its first bytes tell.
+/// Reads a model of a known format, or of the one that its first bytes tell: PNML or `.bdd`. Lists must be known to be such.
 ///
 /// # Errors
 ///
@@ -80,6 +87,7 @@ pub fn read_model(
     };
     match format {
         Format::Bdd => read_bdd(reader, limits).map(TransitionSystem::Bdd),
+        Format::Ldd => read_ldd(reader, limits).map(TransitionSystem::Ldd),
         Format::Pnml => read_pnml(reader, limits).map(TransitionSystem::Net),
     }
 }
@@ -97,6 +105,7 @@ mod tests {
         assert_eq!(named("a/b.pnml"), Some(Format::Pnml));
         assert_eq!(named("a.PNML.gz"), Some(Format::Pnml));
         assert_eq!(named("x.bdd.gz"), Some(Format::Bdd));
+        assert_eq!(named("x.ldd"), Some(Format::Ldd));
         assert_eq!(named("x.gz"), None);
         assert_eq!(named("model"), None);
     }

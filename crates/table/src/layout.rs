@@ -124,9 +124,10 @@ impl std::ops::Not for Ref {
     }
 }
 
-/// One granule holding a BDD node: `if level then high else low`.
+/// One granule holding a BDD node, `if level then high else low`, or a list node ([`Node::list`]).
 ///
-/// Canonical: `low` is never complemented, `low != high`, both children have larger levels.
+/// Canonical: `low` is never complemented, `low != high`, both children have larger levels. A list node is canonical when
+/// nothing is complemented but a `down` to the terminal, `down` is not empty, and values ascend along `right`.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct Node {
@@ -136,9 +137,12 @@ pub struct Node {
     pub low: Ref,
     /// Child where the variable is true.
     pub high: Ref,
-    /// Spare word of the granule, zero in BDD nodes (diagrams with wider nodes keep their size here).
+    /// Spare word of the granule, zero in BDD nodes; tells list nodes from them, so that the two are never the same.
     pub spare: u32,
 }
+
+/// Marks a node of a list decision diagram.
+const LIST: u32 = 1;
 
 impl Node {
     /// The terminal's granule.
@@ -146,6 +150,39 @@ impl Node {
     /// What a freed granule holds in stress mode: a use of it cannot go unnoticed.
     pub const POISON: Node =
         Node { level: TERMINAL_LEVEL - 1, low: Ref(FIRST_TAG - 2), high: Ref(FIRST_TAG - 1), spare: u32::MAX };
+
+    /// A node of a list decision diagram: the vectors that begin with `value` and go on as in `down`, and those in `right`,
+    /// which begin with larger values.
+    ///
+    /// The constant false is the empty set, the constant true the set of the empty vector.
+    #[inline]
+    pub const fn list(value: u32, down: Ref, right: Ref) -> Node {
+        Node { level: value, low: right, high: down, spare: LIST }
+    }
+
+    /// Is it a list node?
+    #[inline]
+    pub const fn is_list(self) -> bool {
+        self.spare == LIST
+    }
+
+    /// The value of a list node.
+    #[inline]
+    pub const fn value(self) -> u32 {
+        self.level
+    }
+
+    /// What follows the value of a list node.
+    #[inline]
+    pub const fn down(self) -> Ref {
+        self.high
+    }
+
+    /// The rest of the list that begins with this node.
+    #[inline]
+    pub const fn right(self) -> Ref {
+        self.low
+    }
 
     /// Hash of the triple that identifies a node: the upper half chooses a block of the index, the lowest bits a slot in it,
     /// and the lower half is what an index word keeps.

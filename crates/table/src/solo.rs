@@ -210,18 +210,23 @@ impl Solo {
             return Ok(low);
         }
         let negate = low.is_complement();
-        let (low, high) = (low.negate_if(negate), high.negate_if(negate));
-        let hash = Node::hash(level, low, high);
-        let same = |position: u32| {
-            let node = &self.nodes[position as usize];
-            node.level == level && node.low == low && node.high == high
-        };
-        match self.index.probe(hash, same) {
-            Probe::Found(position) => Ok(Ref::new(position, negate)),
-            Probe::Vacant(slot) => {
-                let node = Node { level, low, high, spare: 0 };
-                self.insert(slot, hash, node).map(|position| Ref::new(position, negate))
-            }
+        let node = Node { level, low: low.negate_if(negate), high: high.negate_if(negate), spare: 0 };
+        self.find_or_put(node).map(|position| Ref::new(position, negate))
+    }
+
+    /// The set of the vectors that begin with `value` and go on as in `down`, which is not empty, and of those in `right`,
+    /// which all begin with larger values. As for [`Solo::make`], the arguments need no protection.
+    #[inline]
+    pub fn make_list(&mut self, value: u32, down: Ref, right: Ref) -> Result<Ref, Interrupt> {
+        self.find_or_put(Node::list(value, down, right)).map(|position| Ref::new(position, false))
+    }
+
+    #[inline]
+    fn find_or_put(&mut self, node: Node) -> Result<u32, Interrupt> {
+        let hash = Node::hash(node.level, node.low, node.high);
+        match self.index.probe(hash, |position| self.nodes[position as usize] == node) {
+            Probe::Found(position) => Ok(position),
+            Probe::Vacant(slot) => self.insert(slot, hash, node),
         }
     }
 
@@ -230,6 +235,13 @@ impl Solo {
     pub fn prefetch_make(&self, level: u32, low: Ref, high: Ref) {
         let negate = low.is_complement();
         self.index.prefetch(Node::hash(level, low.negate_if(negate), high.negate_if(negate)));
+    }
+
+    /// Fetch what [`Solo::make_list`] will read first for this node.
+    #[inline]
+    pub fn prefetch_list(&self, value: u32, down: Ref, right: Ref) {
+        let node = Node::list(value, down, right);
+        self.index.prefetch(Node::hash(node.level, node.low, node.high));
     }
 
     #[inline]
@@ -297,6 +309,21 @@ impl Solo {
     pub fn release_on(&mut self, stack: usize, count: usize) {
         let shadow = &mut self.shadows[stack];
         shadow.truncate(shadow.len() - count);
+    }
+
+    /// The function kept on a shadow stack `back` places before the last one.
+    #[inline]
+    pub fn kept_on(&self, stack: usize, back: usize) -> Ref {
+        let shadow = &self.shadows[stack];
+        shadow[shadow.len() - 1 - back]
+    }
+
+    /// Protect `f` in place of the function kept on a shadow stack `back` places before the last one.
+    #[inline]
+    pub fn keep_instead_on(&mut self, stack: usize, back: usize, f: Ref) {
+        let shadow = &mut self.shadows[stack];
+        let last = shadow.len() - 1;
+        shadow[last - back] = f;
     }
 
     /// Depth of the first shadow stack, to return to with [`Solo::unwind`].
@@ -594,10 +621,21 @@ impl Solo {
         Ok(())
     }
 
+    fn is_ordered(&self, node: Node) -> bool {
+        let ordered = node.level < self.level(node.low) && node.level < self.level(node.high);
+        ordered && !node.low.is_complement() && node.low != node.high
+    }
+
+    fn is_ordered_list(&self, node: Node) -> bool {
+        let is_list = |f: Ref| !f.is_terminal() && !f.is_complement() && self.node(f).is_list();
+        let (down, right) = (node.down(), node.right());
+        let ascends = right == Ref::FALSE || is_list(right) && self.node(right).value() > node.value();
+        ascends && (down == Ref::TRUE || is_list(down))
+    }
+
     fn check_node(&self, position: u32) -> Result<(), String> {
         let node = self.nodes[position as usize];
-        let ordered = node.level < self.level(node.low) && node.level < self.level(node.high);
-        if !ordered || node.low.is_complement() || node.low == node.high {
+        if !(if node.is_list() { self.is_ordered_list(node) } else { self.is_ordered(node) }) {
             return Err(format!("node {position} is not canonical: {node:?}"));
         }
         match self.index.probe(Node::hash(node.level, node.low, node.high), |at| self.nodes[at as usize] == node) {

@@ -144,3 +144,21 @@ fn two_tables_share_one_budget() {
     drop(second);
     assert!(used > 0 && budget.used() == 0);
 }
+
+#[test]
+fn list_nodes_are_never_binary_ones() {
+    let mut table = table(1 << 20);
+    let x = table.make(3, Ref::FALSE, Ref::TRUE).unwrap();
+    let three = table.make_list(3, Ref::TRUE, Ref::FALSE).unwrap();
+    assert_ne!(x, three);
+    assert_eq!(table.make_list(3, Ref::TRUE, Ref::FALSE).unwrap(), three);
+    let both = table.make_list(u32::MAX - 7, three, Ref::FALSE).unwrap();
+    let one_to_three = table.make_list(1, three, both).unwrap();
+    table.handles_mut().open(one_to_three);
+    table.compact();
+    table.check().unwrap();
+    let x = table.make(3, Ref::FALSE, Ref::TRUE).unwrap();
+    let wrong = table.make_list(9, x, Ref::FALSE).unwrap();
+    table.handles_mut().open(wrong);
+    assert!(table.check().is_err());
+}

@@ -222,6 +222,9 @@ impl Exec for FiberExec<'_, '_, '_, '_> {
         let made = if home == division.part() { self.make_here(node) } else { self.make_there(home, hash, node) };
         Ok(made?.negate_if(negate))
     }
+    fn make_list(&mut self, _: u32, _: Ref, _: Ref) -> Outcome {
+        unreachable!("lists live in one process")
+    }
     #[inline]
     fn cache_get(&mut self, hash: u64, key: Key) -> Option<Ref> {
         self.place.table.borrow_mut().cache_get(hash, key)
@@ -249,6 +252,12 @@ impl Exec for FiberExec<'_, '_, '_, '_> {
         let mut shadow = self.place.shadows[self.fiber.number()].borrow_mut();
         let left = shadow.len() - count;
         shadow.truncate(left);
+    }
+    fn kept(&self, _: usize) -> Ref {
+        unreachable!("lists live in one process")
+    }
+    fn keep_instead(&mut self, _: usize, _: Ref) {
+        unreachable!("lists live in one process")
     }
     #[inline]
     fn burn(&mut self) -> Result<(), Interrupt> {

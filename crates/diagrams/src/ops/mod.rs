@@ -4,6 +4,7 @@ pub mod and;
 pub mod compose;
 pub mod image;
 pub mod ite;
+pub mod lists;
 pub mod permute;
 pub mod quantify;
 pub mod restrict;
@@ -23,4 +24,14 @@ mod code {
     pub const COMPOSE: u8 = 9;
     pub const RESTRICT: u8 = 10;
     pub const SATURATE: u8 = 11;
+    pub const UNITE: u8 = 12;
+    pub const INTERSECT: u8 = 13;
+    pub const SUBTRACT: u8 = 14;
+    pub const LIST_NEXT: u8 = 15;
+    pub const LIST_PREVIOUS: u8 = 16;
+    pub const LIST_NEXT_OF_ALL: u8 = 17;
+    pub const PROJECT: u8 = 18;
+    pub const SELECT: u8 = 19;
+    pub const LIST_SATURATE: u8 = 20;
+    pub const ADD_NEXT: u8 = 21;
 }

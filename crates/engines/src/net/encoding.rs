@@ -164,10 +164,13 @@ mod tests {
     use super::*;
     use tremula_models::{Arc, Place, Transition};
 
-    fn net(initial: &[u64], transitions: &[(&[(u32, u64)], &[(u32, u64)])]) -> PetriNet {
-        let arcs = |list: &[(u32, u64)]| list.iter().map(|&(place, weight)| Arc { place, weight }).collect();
+    /// Places and weights.
+    type Arcs<'a> = &'a [(u32, u64)];
+
+    fn net(initial: &[u64], transitions: &[(Arcs, Arcs)]) -> PetriNet {
+        let arcs = |list: Arcs| list.iter().map(|&(place, weight)| Arc { place, weight }).collect();
         let place = |(at, &initial): (usize, &u64)| Place { id: format!("p{at}"), name: None, initial };
-        let transition = |(at, (inputs, outputs)): (usize, &(&[(u32, u64)], &[(u32, u64)]))| Transition {
+        let transition = |(at, (inputs, outputs)): (usize, &(Arcs, Arcs))| Transition {
             id: format!("t{at}"),
             name: None,
             inputs: arcs(inputs),

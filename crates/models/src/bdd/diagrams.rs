@@ -3,9 +3,9 @@
 use std::fmt::Display;
 use std::ops::Range;
 
-use super::cursor::{Cursor, Fault};
 use super::{COMPLEMENT, ID_BITS};
 use crate::builder::Builder;
+use crate::cursor::{Cursor, Fault};
 use crate::limits::Limits;
 use crate::support::{Support, check_support};
 use crate::system::{Edge, FIRST_ACTION_VARIABLE, Node, StateVariable};

@@ -14,8 +14,8 @@
 //! earlier one has. A set's cube holds all current-state variables. A relation's cube holds the
 //! current and next variables of all integers that the group reads or writes.
 
-use super::cursor::{Cursor, Fault};
 use super::diagrams::Diagrams;
+use crate::cursor::{Cursor, Fault};
 use crate::limits::Limits;
 use crate::system::{
     BddSystem, Edge, Group, Layout, MAX_ACTION_BITS, MAX_STATE_BITS, MAX_VARIABLE_BITS, StateVariable,

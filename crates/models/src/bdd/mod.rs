@@ -8,7 +8,6 @@
 //! complemented and bits 0 to 39 are its node; in the second, bits 40 to 63 are the variable and
 //! bits 0 to 39 the node of the low edge.
 
-mod cursor;
 mod diagrams;
 mod legacy;
 mod pad;
@@ -19,11 +18,11 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use crate::cursor::Fault;
 use crate::error::{FormatError, Malformed, ReadError};
 use crate::input::{self, Input};
 use crate::limits::Limits;
 use crate::system::{BddSystem, Layout};
-use cursor::Fault;
 
 pub use write::write_bdd;
 

@@ -13,8 +13,8 @@
 //!
 //! Ids start at 1 in every `DD`. Read and write lists hold indices of integers, ascending.
 
-use super::cursor::{Cursor, Fault};
 use super::diagrams::Diagrams;
+use crate::cursor::{Cursor, Fault};
 use crate::limits::Limits;
 use crate::system::{
     BddSystem, Edge, Group, Layout, MAX_ACTION_BITS, MAX_STATE_BITS, MAX_VARIABLE_BITS, StateVariable,

@@ -33,6 +33,17 @@ impl Bytes {
         nodes.iter().fold(self, |file, &(variable, low, high)| file.u64(&[high, variable << 40 | low]))
     }
 
+    /// The number of nodes of lists, and the nodes: value, down, right, copy.
+    pub fn lists(mut self, nodes: &[(u32, u64, u64, bool)]) -> Self {
+        self = self.u64(&[nodes.len() as u64]);
+        for &(value, down, right, copy) in nodes {
+            self.0.extend(&(right << 1).to_le_bytes()[..6]);
+            self.0.extend(value.to_le_bytes());
+            self.0.extend(&(down << 1 | u64::from(copy)).to_le_bytes()[..6]);
+        }
+        self
+    }
+
     /// This file with the four bytes at `offset` replaced.
     pub fn with_i32(&self, offset: usize, value: i32) -> Vec<u8> {
         let mut bytes = self.0.clone();
@@ -116,7 +127,39 @@ pub fn uneven() -> Bytes {
         .i32(&[0, 0])
 }
 
+/// A system of lists: integers x and y, initially 0 and 7. Group 0 reads and writes x (0 becomes 1, 1 keeps its value);
+/// group 1 reads x and writes y (where x is 1, y becomes 8 or stays). Offsets: integers 0; initial set: integers 4, nodes 8
+/// and 16 to 47, root 48; groups 56; projections 60 and 76; relation 0: nodes 92 and 100 to 179, root 180; relation 1:
+/// nodes 188 and 196 to 243, root 244; flag 252; labels 256.
+pub fn lists() -> Bytes {
+    let mut file = Bytes::default()
+        .i32(&[2, -1])
+        .lists(&[(7, 1, 0, false), (0, 2, 0, false)])
+        .u64(&[3])
+        .i32(&[2])
+        .i32(&[1, 1, 0, 0])
+        .i32(&[1, 1, 0, 1])
+        .lists(&[
+            (0, 1, 0, false), // 4: the action
+            (1, 4, 0, false), // 5: becomes 1
+            (0, 4, 0, true),  // 6: stays
+            (1, 6, 0, false), // 7: from 1
+            (0, 5, 7, false), // 8: from 0
+        ])
+        .u64(&[8])
+        .lists(&[
+            (8, 4, 0, false), // 9: becomes 8
+            (0, 4, 9, true),  // 10: stays, or 9
+            (1, 10, 0, false),
+        ])
+        .u64(&[11])
+        .i32(&[0, 1, 2]);
+    file.0.extend(b"go");
+    file
+}
+
 /// The tiny files under the names that they have among the fuzzer's seeds.
-pub fn seeds() -> [(&'static str, Vec<u8>); 3] {
-    [("legacy.bdd", legacy().0), ("sylvan.bdd", sylvan().0), ("uneven.bdd", uneven().0)]
+pub fn seeds() -> [(&'static str, Vec<u8>); 4] {
+    let files = [("legacy.bdd", legacy()), ("sylvan.bdd", sylvan()), ("uneven.bdd", uneven()), ("lists.ldd", lists())];
+    files.map(|(name, file)| (name, file.0))
 }

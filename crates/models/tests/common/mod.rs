@@ -16,9 +16,10 @@ pub fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
 }
 
-/// The folder of the full collection of models, which may lie beside the repository.
+/// The folder of the full collection of models: `TREMULA_COLLECTION`, or beside the repository. It may be missing.
 pub fn collection() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models")
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models");
+    std::env::var_os("TREMULA_COLLECTION").map_or_else(beside, PathBuf::from)
 }
 
 /// All `.bdd` and `.bdd.gz` files in the folders of `folder`, sorted. None if it is missing.

@@ -121,6 +121,12 @@ impl<'s, 't> TableWorker<'s, 't> {
         self.find_or_put(node).map(|position| Ref::new(position, negate))
     }
 
+    /// The set that [`Solo::make_list`](crate::Solo::make_list) describes: found, or made. Never waits, never collects.
+    #[inline]
+    pub fn make_list(&mut self, value: u32, down: Ref, right: Ref) -> Result<Ref, Blocked> {
+        self.find_or_put(Node::list(value, down, right)).map(|position| Ref::new(position, false))
+    }
+
     /// As [`TableWorker::make`], for a node that belongs to this part of a divided table: not trivial, `low` not
     /// complemented.
     #[inline]
@@ -221,6 +227,19 @@ impl<'s, 't> TableWorker<'s, 't> {
     #[inline]
     pub fn release(&mut self, count: usize) {
         self.shadow.truncate(self.shadow.len() - count);
+    }
+
+    /// The function kept `back` places before the last one.
+    #[inline]
+    pub fn kept(&self, back: usize) -> Ref {
+        self.shadow[self.shadow.len() - 1 - back]
+    }
+
+    /// Protect `f` in place of the function kept `back` places before the last one.
+    #[inline]
+    pub fn keep_instead(&mut self, back: usize, f: Ref) {
+        let last = self.shadow.len() - 1;
+        self.shadow[last - back] = f;
     }
 
     /// Depth of the shadow stack, to return to with [`TableWorker::unwind`].

@@ -5,37 +5,37 @@ use std::fmt::Display;
 /// A departure from the layout. Becomes a [`Malformed`](crate::Malformed) once it is known which
 /// layout to complain about.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(crate) struct Fault {
     /// Where the offending item starts. How far a layout got is judged by this.
-    pub(super) offset: usize,
-    pub(super) expected: String,
-    pub(super) found: String,
+    pub(crate) offset: usize,
+    pub(crate) expected: String,
+    pub(crate) found: String,
 }
 
 impl Fault {
-    pub(super) fn new(offset: usize, expected: impl Display, found: impl Display) -> Self {
+    pub(crate) fn new(offset: usize, expected: impl Display, found: impl Display) -> Self {
         Self { offset, expected: expected.to_string(), found: found.to_string() }
     }
 }
 
 /// A position in a file. Each read says what it expects, for the error if it is not there.
-pub(super) struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
     offset: usize,
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, offset: 0 }
     }
 
     /// Where the next item starts.
-    pub(super) fn offset(&self) -> usize {
+    pub(crate) fn offset(&self) -> usize {
         self.offset
     }
 
     /// The next `length` bytes.
-    pub(super) fn bytes(&mut self, length: usize, what: impl Display) -> Result<&'a [u8], Fault> {
+    pub(crate) fn bytes(&mut self, length: usize, what: impl Display) -> Result<&'a [u8], Fault> {
         let rest = &self.bytes[self.offset..];
         let Some(item) = rest.get(..length) else {
             let left = match rest.len() {
@@ -54,20 +54,20 @@ impl<'a> Cursor<'a> {
         Ok(array)
     }
 
-    pub(super) fn i32(&mut self, what: impl Display) -> Result<i32, Fault> {
+    pub(crate) fn i32(&mut self, what: impl Display) -> Result<i32, Fault> {
         self.array(what).map(i32::from_le_bytes)
     }
 
-    pub(super) fn u32(&mut self, what: impl Display) -> Result<u32, Fault> {
+    pub(crate) fn u32(&mut self, what: impl Display) -> Result<u32, Fault> {
         self.array(what).map(u32::from_le_bytes)
     }
 
-    pub(super) fn u64(&mut self, what: impl Display) -> Result<u64, Fault> {
+    pub(crate) fn u64(&mut self, what: impl Display) -> Result<u64, Fault> {
         self.array(what).map(u64::from_le_bytes)
     }
 
     /// A signed number that must lie between `least` and `most`.
-    pub(super) fn number(&mut self, least: u32, most: u32, what: impl Display) -> Result<u32, Fault> {
+    pub(crate) fn number(&mut self, least: u32, most: u32, what: impl Display) -> Result<u32, Fault> {
         let offset = self.offset;
         let value = self.i32(&what)?;
         match u32::try_from(value) {
@@ -77,12 +77,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// A number of things that follow; negative makes no sense.
-    pub(super) fn count(&mut self, what: impl Display) -> Result<u32, Fault> {
+    pub(crate) fn count(&mut self, what: impl Display) -> Result<u32, Fault> {
         self.number(0, i32::MAX as u32, what)
     }
 
     /// Nothing may follow.
-    pub(super) fn finish(&self) -> Result<(), Fault> {
+    pub(crate) fn finish(&self) -> Result<(), Fault> {
         match self.bytes.len() - self.offset {
             0 => Ok(()),
             1 => Err(Fault::new(self.offset, "the end of the file", "1 more byte")),

@@ -1,0 +1,68 @@
+//! `tremula reach` for models of list decision diagrams.
+
+use crate::args::{Engine, ReachArgs};
+use crate::error::Failure;
+use crate::reach::{self, Trouble, note_end, trouble};
+use crate::report::Figures;
+use crate::run::{Phase, Run, Setting};
+use tremula_diagrams::{Error, Ldd};
+use tremula_engines::{ListSystem, Observer, Round};
+use tremula_models::LddSystem;
+
+/// Explore and count; `figures` are those at the end, whatever the end.
+pub fn explore(args: &ReachArgs, run: &Run, model: &LddSystem, figures: &mut Option<Figures>) -> Result<(), Trouble> {
+    refuse_what_lists_cannot(args)?;
+    run.known().setting = Setting { format: "ldd", engine: "ldd", order: "given".to_owned() };
+    let failed = |error: Error| trouble(run, error);
+    let manager = reach::manager(run, reach::options(args, run))?;
+    let system = ListSystem::build(&manager, model).map_err(failed)?;
+    run.enter(Phase::Reach);
+    let result = system.reach(args.strategy, &mut Observe { run });
+    run.enter(Phase::Count);
+    *figures = Some(Figures { counters: manager.counters(), stealing: manager.stealing() });
+    match result {
+        Ok(reached) => {
+            note_end(run, reached.rounds, reached.levels, reached.strategy);
+            count(run, &reached.states).map_err(failed)
+        }
+        Err(stopped) => {
+            note_end(run, stopped.rounds, stopped.levels, stopped.strategy);
+            // What is known so far is worth telling, where that takes no more memory than there is.
+            let _ = count(run, &stopped.states);
+            Err(trouble(run, stopped.error))
+        }
+    }
+}
+
+fn refuse_what_lists_cannot(args: &ReachArgs) -> Result<(), Trouble> {
+    let refuse = |problem: &str| Err(Trouble::Failed(Failure::Input(problem.to_owned())));
+    if args.engine == Engine::Bdd {
+        return refuse(".ldd models are explored with --engine ldd");
+    }
+    if args.save_states.is_some() || args.check_stored {
+        return refuse("the states of .ldd models cannot be saved or compared yet");
+    }
+    Ok(())
+}
+
+fn count(run: &Run, states: &Ldd) -> Result<(), Error> {
+    let (count, nodes) = (states.count()?, states.node_count()?);
+    let mut known = run.known();
+    known.states = Some((count.to_string(), known.rounds));
+    known.nodes = Some(nodes as u64);
+    Ok(())
+}
+
+/// Writes down where the exploration is after each round.
+struct Observe<'a> {
+    run: &'a Run,
+}
+
+impl Observer<Ldd> for Observe<'_> {
+    fn round(&mut self, round: &Round<'_, Ldd>) {
+        let mut known = self.run.known();
+        known.rounds = round.number;
+        known.levels_only &= round.is_level;
+        known.strategy = round.strategy;
+    }
+}
