@@ -6,13 +6,12 @@ use crate::reach::{Trouble, note_end, trouble};
 use crate::report::Figures;
 use crate::run::{Marking, Phase, Run, Setting};
 use tremula_diagrams::Error;
-use tremula_diagrams::mdd::{Mdd, MddOptions, Saturation};
+use tremula_diagrams::mdd::{Mdd, MddOptions};
 use tremula_engines::net::{
-    Contest, Contestant, Encoding, EncodingError, Finished, NetSystem, NoWinner, Unfinished, lineup,
+    Contest, Encoding, EncodingError, Finished, Group, Lineup, NetSystem, NoWinner, Unfinished,
 };
 use tremula_engines::{Observer, Order, Round, Strategy};
 use tremula_models::PetriNet;
-use tremula_orders::{FlowLimits, OrderLimits, Recipe, Semiflows};
 
 const SATURATION: Strategy = Strategy { order: Order::Saturation, frontier: true };
 
@@ -46,14 +45,12 @@ fn refuse_what_nets_cannot(args: &ReachArgs) -> Result<(), Trouble> {
 
 /// Saturate, in all orders that may be good or in the one that the user wants.
 fn contest(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option<Figures>) -> Result<Explored, Trouble> {
-    let contestants = match args.order {
-        OrderChoice::Auto => lineup(net),
-        OrderChoice::Chosen(recipe) => both_ways(net, recipe)?,
-    };
+    let Lineup { groups, contestants } = line_up(args, net)?;
     run.enter(Phase::Reach);
     run.known().levels_only = false;
     let contest = Contest {
         net,
+        groups: &groups,
         contestants: &contestants,
         workers: run.workers as usize,
         budget: &run.budget,
@@ -84,33 +81,21 @@ fn contest(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option<Fig
     }
 }
 
-/// One order, and both ways to saturate.
-fn both_ways(net: &PetriNet, recipe: Recipe) -> Result<Vec<Contestant>, Trouble> {
-    let order = order(net, recipe)?;
-    let contestant =
-        |early| Contestant { name: recipe.to_string(), order: order.clone(), saturation: Saturation { early } };
-    Ok([false, true].map(contestant).into())
-}
-
-fn order(net: &PetriNet, recipe: Recipe) -> Result<Vec<u32>, Trouble> {
-    let semiflows = Semiflows::of(net, &FlowLimits::default());
+/// All orders that may be good, or the one that the user wants.
+fn line_up(args: &ReachArgs, net: &PetriNet) -> Result<Lineup, Trouble> {
+    let OrderChoice::Chosen(recipe) = args.order else { return Ok(Lineup::new(net)) };
     let problem =
         || format!("there is no order `{recipe}` of this net: it lacks what the order is made from, or is too large");
-    let order = tremula_orders::order(net, recipe, &semiflows, &OrderLimits::default());
-    order.ok_or_else(|| Trouble::Failed(Failure::Input(problem())))
+    Lineup::in_order(net, recipe).ok_or_else(|| Trouble::Failed(Failure::Input(problem())))
 }
 
 /// Explore round by round, in the order that the metric likes best or that the user wants.
 fn rounds(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option<Figures>) -> Result<Explored, Trouble> {
-    let (name, order) = match args.order {
-        OrderChoice::Chosen(recipe) => (recipe.to_string(), order(net, recipe)?),
-        OrderChoice::Auto => {
-            let best = lineup(net).into_iter().next().expect("there is always an order");
-            (best.name, best.order)
-        }
-    };
-    run.known().setting.order = name;
-    let encoding = Encoding::new(net, &order).map_err(|error| unencodable(&error))?;
+    let Lineup { groups, contestants } = line_up(args, net)?;
+    let best = contestants.first().expect("there is always an order");
+    run.known().setting.order = best.name.clone();
+    let groups: &[Group] = if best.grouped { &groups } else { &[] };
+    let encoding = Encoding::new(net, &best.order, groups).map_err(|error| unencodable(&error))?;
     let system = NetSystem::build(encoding, &run.budget, options(args), run.attention.clone());
     let system = system.map_err(|error| trouble(run, error))?;
     run.enter(Phase::Reach);

@@ -14,8 +14,23 @@ pub struct Frame {
     pub branches: Vec<Branch>,
     /// When each child changed last; for saturation.
     pub changed: Vec<u32>,
-    /// When each event looked last; for saturation.
+    /// When events that only this value allows were let work on each child last; for saturation.
+    pub fired: Vec<u32>,
+    /// When each event that several values allow looked last; for saturation.
     pub looked: Vec<u32>,
+}
+
+impl Frame {
+    /// All children are new, and none of so many events has looked at them.
+    pub fn start_clocks(&mut self, events: usize) {
+        let children = self.branches.len();
+        for (clocks, len, start) in
+            [(&mut self.changed, children, 1), (&mut self.fired, children, 0), (&mut self.looked, events, 0)]
+        {
+            clocks.clear();
+            clocks.resize(len, start);
+        }
+    }
 }
 
 /// The state of a manager.

@@ -3,7 +3,7 @@
 use super::core::{Core, with_stack};
 use super::event::{Event, Step};
 use crate::error::Error;
-use tremula_table::{Forest, MemoKind, Operation, Question, Shape};
+use tremula_table::{Forest, MemoKind, Operation, Question};
 
 const FIRE: Operation = Operation::on_node(0);
 const DISABLED: Operation = Operation::on_node(1);
@@ -47,7 +47,7 @@ impl Core {
             }
             return Ok(());
         }
-        for n in self.first_from(&shape, change.least)..shape.len {
+        for n in self.forest.first_from(&shape, change.least)..shape.len {
             let branch = self.forest.branch(&shape, n);
             if branch.value > change.most {
                 break;
@@ -58,12 +58,6 @@ impl Core {
             }
         }
         Ok(())
-    }
-
-    /// The number of the first branch with at least this value.
-    #[inline]
-    fn first_from(&self, shape: &Shape, least: u32) -> usize {
-        (0..shape.len).find(|&n| self.forest.branch(shape, n).value >= least).unwrap_or(shape.len)
     }
 
     /// The states of `set` in which `event` is not possible.

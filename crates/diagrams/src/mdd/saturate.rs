@@ -30,9 +30,42 @@ struct Operations {
     closed_image: Operation,
 }
 
+/// Events that begin at one level.
+#[derive(Default)]
+struct AtLevel {
+    /// Those that several values allow.
+    wide: Vec<Step>,
+    /// Those that only one value allows, by this value.
+    pointed: Vec<Vec<Step>>,
+}
+
+impl AtLevel {
+    fn is_empty(&self) -> bool {
+        self.wide.is_empty() && self.pointed.is_empty()
+    }
+
+    fn add(&mut self, step: Step) {
+        let value = step.change.least as usize;
+        let list = if step.change.least < step.change.most || value >= MOST_POINTS {
+            &mut self.wide
+        } else {
+            if self.pointed.len() <= value {
+                self.pointed.resize_with(value + 1, Vec::new);
+            }
+            &mut self.pointed[value]
+        };
+        if !list.contains(&step) {
+            list.push(step);
+        }
+    }
+}
+
+/// Greater values have no list of events of their own.
+const MOST_POINTS: usize = 1 << 16;
+
 /// Events by the level of their first change.
 pub struct Closure {
-    events: Vec<Vec<Step>>,
+    events: Vec<AtLevel>,
     operations: Operations,
     early: bool,
 }
@@ -43,20 +76,19 @@ enum Landing {
     Nothing,
     /// To a value that was there before.
     Known,
-    /// To a new value.
-    New,
+    /// To a new value before this one.
+    NewBefore,
+    /// To a new value after this one.
+    NewAfter,
 }
 
 impl Closure {
     /// Prepare for closing sets under `events`.
     pub fn new(core: &mut Core, events: &[Event], saturation: Saturation) -> Closure {
-        let mut by_level: Vec<Vec<Step>> = core.frames.iter().map(|_| Vec::new()).collect();
+        let mut by_level: Vec<AtLevel> = core.frames.iter().map(|_| AtLevel::default()).collect();
         for &event in events.iter().filter(|&&event| event != Event::NOTHING) {
             let step = core.events.first(event);
-            let at_level = &mut by_level[step.change.level as usize];
-            if !at_level.contains(&step) {
-                at_level.push(step);
-            }
+            by_level[step.change.level as usize].add(step);
         }
         core.closures += 1;
         let number = FIRST_FREE + 2 * core.closures;
@@ -117,53 +149,70 @@ impl Closure {
 
     /// Let the events that begin at `level` work on its frame until nothing is new.
     fn run_events(&self, core: &mut Core, level: usize) -> Result<(), Error> {
-        let events = &self.events[level];
-        let frame = &mut core.frames[level];
-        frame.changed.clear();
-        frame.changed.resize(frame.branches.len(), 1);
-        frame.looked.clear();
-        frame.looked.resize(events.len(), 0);
+        let AtLevel { wide, pointed } = &self.events[level];
+        core.frames[level].start_clocks(wide.len());
         let mut clock = 1;
         loop {
             let before = clock;
-            for (number, step) in events.iter().enumerate() {
+            for (number, step) in wide.iter().enumerate() {
                 if core.frames[level].looked[number] < clock {
                     self.sweep(core, level, number, step, &mut clock)?;
                     core.frames[level].looked[number] = clock;
                 }
             }
+            self.run_pointed(core, level, pointed, &mut clock)?;
             if clock == before {
                 return Ok(());
             }
         }
     }
 
+    /// Let the events of each value work that has changed since they did.
+    fn run_pointed(&self, core: &mut Core, level: usize, events: &[Vec<Step>], clock: &mut u32) -> Result<(), Error> {
+        let mut at = 0;
+        while let Some(&Branch { value, .. }) = core.frames[level].branches.get(at) {
+            let frame = &mut core.frames[level];
+            if let Some(steps) = events.get(value as usize)
+                && frame.changed[at] > frame.fired[at]
+            {
+                frame.fired[at] = *clock;
+                for step in steps {
+                    if let Landing::NewBefore = self.move_states(core, level, at, step, clock)? {
+                        at += 1;
+                    }
+                }
+            }
+            at += 1;
+        }
+        Ok(())
+    }
+
     /// Let one event move what is below each value, in its direction.
     fn sweep(&self, core: &mut Core, level: usize, number: usize, step: &Step, clock: &mut u32) -> Result<(), Error> {
         let looked = core.frames[level].looked[number];
-        let due = |core: &Core, at: usize| {
-            let frame = &core.frames[level];
-            frame.changed[at] > looked && step.change.allows(frame.branches[at].value)
-        };
+        let first_above =
+            |core: &Core, bound: u32| core.frames[level].branches.partition_point(|branch| branch.value <= bound);
         if step.change.delta > 0 {
-            let mut at = 0;
-            while at < core.frames[level].branches.len() {
-                if due(core, at) {
+            let mut at = step.change.least.checked_sub(1).map_or(0, |below| first_above(core, below));
+            while let Some(branch) = core.frames[level].branches.get(at)
+                && branch.value <= step.change.most
+            {
+                if core.frames[level].changed[at] > looked {
                     self.move_states(core, level, at, step, clock)?;
                 }
                 at += 1;
             }
             return Ok(());
         }
-        let mut at = core.frames[level].branches.len();
-        while at > 0 {
+        let mut at = first_above(core, step.change.most);
+        while at > 0 && core.frames[level].branches[at - 1].value >= step.change.least {
             at -= 1;
-            if !due(core, at) {
+            if core.frames[level].changed[at] <= looked {
                 continue;
             }
             match self.move_states(core, level, at, step, clock)? {
-                // A new value is below this one, which has moved up by one place.
-                Landing::New => at += 1,
+                // This value has moved up by one place.
+                Landing::NewBefore => at += 1,
                 // Without a direction the value itself has changed: look again until it has not.
                 Landing::Known if step.change.delta == 0 => at += 1,
                 _ => {}
@@ -205,7 +254,8 @@ impl Closure {
             Err(place) => {
                 frame.branches.insert(place, Branch { value: target, child: after });
                 frame.changed.insert(place, *clock);
-                Ok(Landing::New)
+                frame.fired.insert(place, 0);
+                Ok(if place <= at { Landing::NewBefore } else { Landing::NewAfter })
             }
         }
     }

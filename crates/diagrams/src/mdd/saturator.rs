@@ -58,14 +58,17 @@ impl Saturator {
         Ok(self.found.clone())
     }
 
-    /// What is found so far.
+    /// What is found so far; also after somebody said stop.
     pub fn so_far(&self) -> Result<Mdd, Error> {
         let found = self.found.node();
         self.manager().apply(|core| {
-            (0..self.left).rev().try_fold(found, |child, level| {
+            core.forest.set_deaf(true);
+            let whole = (0..self.left).rev().try_fold(found, |child, level| {
                 core.frames[level].branches.push(Branch { value: self.start[level], child });
                 core.pack(level)
-            })
+            });
+            core.forest.set_deaf(false);
+            whole
         })
     }
 }

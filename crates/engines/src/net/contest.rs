@@ -10,6 +10,7 @@
 //! to the first. So the field shrinks from its end, which the metric thinks worst of.
 
 use super::encoding::{Encoding, EncodingError};
+use super::groups::Group;
 use super::system::NetSystem;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,12 +27,16 @@ pub struct Contestant {
     pub order: Vec<u32>,
     /// How to saturate.
     pub saturation: Saturation,
+    /// Do places that share a token share a variable?
+    pub grouped: bool,
 }
 
 /// A contest about to begin.
 pub struct Contest<'a> {
     /// The net.
     pub net: &'a PetriNet,
+    /// Places that share a token.
+    pub groups: &'a [Group],
     /// Who takes part, the most promising first.
     pub contestants: &'a [Contestant],
     /// How many run at a time.
@@ -111,7 +116,7 @@ impl Contest<'_> {
     /// Find all reachable markings.
     pub fn run(&self) -> Result<Finished, NoWinner> {
         // What does not fit in one order fits in none.
-        Encoding::new(self.net, &self.contestants[0].order)?;
+        self.encoding(0)?;
         let most = self.contestants.len().min(1 + ROUNDS[0].0);
         let mut runners: Vec<Runner> = (0..most).map(|number| Runner::new(self, number)).collect();
         let attentions: Vec<Attention> = runners.iter().map(|runner| runner.attention.clone()).collect();
@@ -132,6 +137,12 @@ impl Contest<'_> {
             Some(finished) => Ok(finished),
             None => Err(self.unfinished(all)),
         }
+    }
+
+    /// The net as a contestant sees it.
+    fn encoding(&self, number: usize) -> Result<Encoding, EncodingError> {
+        let Contestant { order, grouped, .. } = &self.contestants[number];
+        Encoding::new(self.net, order, if *grouped { self.groups } else { &[] })
     }
 
     /// All rounds of the field, until one is done or nobody can go on.
@@ -226,11 +237,10 @@ impl<'a> Runner<'a> {
     }
 
     fn start(&self) -> Result<Engine, Error> {
-        let Contest { net, contestants, budget, options, .. } = self.contest;
-        let contestant = &contestants[self.number];
-        let encoding = Encoding::new(net, &contestant.order).expect("what fits in one order fits in all");
+        let Contest { contestants, budget, options, .. } = self.contest;
+        let encoding = self.contest.encoding(self.number).expect("what fits in one order fits in all");
         let system = NetSystem::build(encoding, budget, *options, self.attention.clone())?;
-        let saturator = system.saturator(contestant.saturation);
+        let saturator = system.saturator(contestants[self.number].saturation);
         Ok(Engine { system, saturator })
     }
 

@@ -1,9 +1,11 @@
 //! From a Petri net to variables and events of a diagram, along an order of its places.
 //!
+//! - Places that share one token ([`Group`]) share one variable.
 //! - Places whose tokens never change have no variable: whether they allow a transition is known beforehand.
 //! - Where every transition changes a place by a multiple of some number, its variable counts these multiples: what is
 //!   stored stays small, however large the weights are.
 
+use super::groups::Group;
 use tremula_diagrams::mdd::Change;
 use tremula_models::{Effect, PetriNet};
 
@@ -19,20 +21,41 @@ pub enum EncodingError {
     },
 }
 
-/// What the values of one variable mean: `least + step * value` tokens in a place.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Variable {
-    /// The index of the place.
-    pub place: u32,
-    least: u64,
-    step: u64,
+/// What the values of one variable mean.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Variable {
+    /// The tokens of one place.
+    Place {
+        /// The index of the place.
+        place: u32,
+        /// Tokens at value zero.
+        least: u64,
+        /// Tokens from one value to the next.
+        step: u64,
+    },
+    /// Which of some places has their only token.
+    Group {
+        /// The indices of the places, by value.
+        places: Vec<u32>,
+        /// Is there a value, zero, for none of them?
+        or_none: bool,
+    },
 }
 
 impl Variable {
-    /// Tokens in the place.
+    /// Tokens in all places of the variable together.
     #[must_use]
     pub fn tokens(&self, value: u32) -> u128 {
-        u128::from(self.least) + u128::from(self.step) * u128::from(value)
+        match self {
+            Variable::Place { least, step, .. } => u128::from(*least) + u128::from(*step) * u128::from(value),
+            Variable::Group { or_none, .. } => u128::from(!(*or_none && value == 0)),
+        }
+    }
+
+    /// The value at which a place of the group has the token.
+    fn value_of(places: &[u32], or_none: bool, place: u32) -> u32 {
+        let at = places.iter().position(|&member| member == place).expect("a member of the group");
+        at as u32 + u32::from(or_none)
     }
 }
 
@@ -51,27 +74,22 @@ pub struct Encoding {
 }
 
 impl Encoding {
-    /// Encode `net` with its places in this order, from the root of diagrams on.
+    /// Encode `net` with its places in this order, from the root of diagrams on. A group of places has the level at which
+    /// they are on average.
     ///
     /// # Panics
     ///
-    /// If `order` is not a permutation of the places.
-    pub fn new(net: &PetriNet, order: &[u32]) -> Result<Encoding, EncodingError> {
-        let steps = steps(net);
-        let mut levels = vec![None; net.places.len()];
-        let mut variables = Vec::new();
-        let mut constants = Vec::new();
-        for &place in order {
-            let (step, initial) = (steps[place as usize], net.places[place as usize].initial);
-            if step == 0 {
-                constants.push((place, initial));
-                continue;
-            }
-            let earlier = levels[place as usize].replace(variables.len() as u32);
+    /// If `order` is not a permutation of the places, or the groups are not disjoint.
+    pub fn new(net: &PetriNet, order: &[u32], groups: &[Group]) -> Result<Encoding, EncodingError> {
+        let mut positions = vec![None; net.places.len()];
+        for (position, &place) in order.iter().enumerate() {
+            let earlier = positions[place as usize].replace(position);
             assert!(earlier.is_none(), "an order has each place once");
-            variables.push(Variable { place, least: initial % step, step });
         }
-        assert_eq!(variables.len() + constants.len(), net.places.len(), "an order has all places");
+        let positions: Vec<usize> =
+            positions.into_iter().map(|position| position.expect("an order has all places")).collect();
+        let (variables, constants) = variables(net, &positions, groups);
+        let levels = levels(net, &variables);
         let encoder = Encoder { net, variables: &variables, levels: &levels };
         let initial = encoder.initial()?;
         let transitions = net.transitions.iter().map(|transition| encoder.changes(&transition.effects()));
@@ -82,9 +100,19 @@ impl Encoding {
     /// Tokens of all places, in the order of the net, where the variables have these values.
     #[must_use]
     pub fn marking(&self, values: &[u32]) -> Vec<u128> {
-        let mut tokens = vec![0; self.variables.len() + self.constants.len()];
+        let places = |variable: &Variable| match variable {
+            Variable::Place { .. } => 1,
+            Variable::Group { places, .. } => places.len(),
+        };
+        let mut tokens = vec![0; self.variables.iter().map(places).sum::<usize>() + self.constants.len()];
         for (variable, &value) in self.variables.iter().zip(values) {
-            tokens[variable.place as usize] = variable.tokens(value);
+            match variable {
+                Variable::Place { place, .. } => tokens[*place as usize] = variable.tokens(value),
+                Variable::Group { places, or_none } => {
+                    let holder = value.checked_sub(u32::from(*or_none)).map(|at| places[at as usize]);
+                    holder.into_iter().for_each(|place| tokens[place as usize] = 1);
+                }
+            }
         }
         for &(place, constant) in &self.constants {
             tokens[place as usize] = constant.into();
@@ -97,6 +125,46 @@ impl Encoding {
     pub fn constant_tokens(&self) -> u128 {
         self.constants.iter().map(|&(_, tokens)| u128::from(tokens)).sum()
     }
+}
+
+/// The variables in the order of their levels, and the places that need none.
+fn variables(net: &PetriNet, positions: &[usize], groups: &[Group]) -> (Vec<Variable>, Vec<(u32, u64)>) {
+    let mut grouped = vec![false; net.places.len()];
+    let mut keyed: Vec<(f64, Variable)> = Vec::new();
+    for Group { places, always_one } in groups {
+        let mut places = places.clone();
+        places.sort_by_key(|&place| positions[place as usize]);
+        for &place in &places {
+            assert!(!std::mem::replace(&mut grouped[place as usize], true), "groups are disjoint");
+        }
+        let sum: usize = places.iter().map(|&place| positions[place as usize]).sum();
+        keyed.push((sum as f64 / places.len() as f64, Variable::Group { places, or_none: !always_one }));
+    }
+    let mut constants = Vec::new();
+    for (place, step) in (0..).zip(steps(net)).filter(|&(place, _)| !grouped[place as usize]) {
+        let initial = net.places[place as usize].initial;
+        match step {
+            0 => constants.push((place, initial)),
+            _ => {
+                let variable = Variable::Place { place, least: initial % step, step };
+                keyed.push((positions[place as usize] as f64, variable));
+            }
+        }
+    }
+    keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
+    (keyed.into_iter().map(|(_, variable)| variable).collect(), constants)
+}
+
+/// The level of each place that has a variable or shares one.
+fn levels(net: &PetriNet, variables: &[Variable]) -> Vec<Option<u32>> {
+    let mut levels = vec![None; net.places.len()];
+    for (level, variable) in (0..).zip(variables) {
+        match variable {
+            Variable::Place { place, .. } => levels[*place as usize] = Some(level),
+            Variable::Group { places, .. } => places.iter().for_each(|&place| levels[place as usize] = Some(level)),
+        }
+    }
+    levels
 }
 
 /// For each place, the greatest number that divides all changes of its tokens; zero if there are none.
@@ -128,34 +196,72 @@ impl Encoder<'_> {
     }
 
     fn initial(&self) -> Result<Vec<u32>, EncodingError> {
-        let value = |variable: &Variable| {
-            let tokens = self.net.places[variable.place as usize].initial;
-            u32::try_from(tokens / variable.step).map_err(|_| self.too_many(variable.place))
+        let tokens = |place: u32| self.net.places[place as usize].initial;
+        let value = |variable: &Variable| match variable {
+            Variable::Place { place, step, .. } => {
+                u32::try_from(tokens(*place) / step).map_err(|_| self.too_many(*place))
+            }
+            Variable::Group { places, or_none } => {
+                let holder = places.iter().find(|&&place| tokens(place) > 0);
+                Ok(holder.map_or(0, |&place| Variable::value_of(places, *or_none, place)))
+            }
         };
         self.variables.iter().map(value).collect()
     }
 
     /// The changes of a transition by ascending level; nothing if it can never fire.
     fn changes(&self, effects: &[Effect]) -> Result<Option<Vec<Change>>, EncodingError> {
-        let mut changes = Vec::with_capacity(effects.len());
+        let mut by_level: Vec<(u32, &Effect)> = Vec::with_capacity(effects.len());
         for effect in effects {
             match self.levels[effect.place as usize] {
-                Some(level) => changes.push(self.change(level, effect)?),
+                Some(level) => by_level.push((level, effect)),
                 None if self.net.places[effect.place as usize].initial < effect.guard => return Ok(None),
                 None => {}
             }
         }
-        changes.sort_by_key(|change| change.level);
+        by_level.sort_by_key(|&(level, effect)| (level, effect.place));
+        let mut changes = Vec::with_capacity(by_level.len());
+        for at_level in by_level.chunk_by(|a, b| a.0 == b.0) {
+            match self.change(at_level)? {
+                Some(change) => changes.push(change),
+                None => return Ok(None),
+            }
+        }
         Ok(Some(changes))
     }
 
-    fn change(&self, level: u32, effect: &Effect) -> Result<Change, EncodingError> {
-        let variable = self.variables[level as usize];
-        let too_many = || self.too_many(variable.place);
-        let needed = effect.guard.saturating_sub(variable.least).div_ceil(variable.step);
-        let least = u32::try_from(needed).map_err(|_| too_many())?;
-        let delta = i64::try_from(effect.delta / i128::from(variable.step)).map_err(|_| too_many())?;
-        Ok(Change { level, least, most: u32::MAX, delta })
+    /// What effects on one variable come to; nothing if they are not possible together.
+    fn change(&self, effects: &[(u32, &Effect)]) -> Result<Option<Change>, EncodingError> {
+        let (level, first) = effects[0];
+        match &self.variables[level as usize] {
+            &Variable::Place { place, least, step } => {
+                let too_many = || self.too_many(place);
+                let needed = first.guard.saturating_sub(least).div_ceil(step);
+                let least = u32::try_from(needed).map_err(|_| too_many())?;
+                let delta = i64::try_from(first.delta / i128::from(step)).map_err(|_| too_many())?;
+                Ok(Some(Change { level, least, most: u32::MAX, delta }))
+            }
+            Variable::Group { places, or_none } => Ok(self.move_in_group(level, effects, places, *or_none)),
+        }
+    }
+
+    /// A group has one token at most: what takes or gives more never fires.
+    fn move_in_group(&self, level: u32, effects: &[(u32, &Effect)], places: &[u32], or_none: bool) -> Option<Change> {
+        let value = |place: u32| Variable::value_of(places, or_none, place);
+        let none = or_none.then_some(0);
+        let tokens = |pick: &dyn Fn(&Effect) -> i128| {
+            let picked = effects.iter().map(|(_, effect)| (effect.place, pick(effect))).filter(|&(_, count)| count > 0);
+            picked.collect::<Vec<_>>()
+        };
+        let taken = tokens(&|effect| effect.guard.into());
+        let given = tokens(&|effect| effect.delta + i128::from(effect.guard));
+        let only = |list: &[(u32, i128)]| match *list {
+            [] => none,
+            [(place, 1)] => Some(value(place)),
+            _ => None,
+        };
+        let (from, to) = (only(&taken)?, only(&given)?);
+        Some(Change { level, least: from, most: from, delta: i64::from(to) - i64::from(from) })
     }
 }
 
@@ -194,7 +300,7 @@ mod tests {
                 (&[(0, 8)], &[(0, 8 + great)]),
             ],
         );
-        let encoding = Encoding::new(&net, &[2, 1, 0]).unwrap();
+        let encoding = Encoding::new(&net, &[2, 1, 0], &[]).unwrap();
         assert_eq!(encoding.constants, [(1, 5)]);
         assert_eq!(encoding.initial, [2, 3]);
         assert_eq!(encoding.variables[1].tokens(2), 7 + 2 * u128::from(great));
@@ -208,7 +314,28 @@ mod tests {
     #[test]
     fn what_nodes_cannot_hold_is_refused_by_name() {
         let net = net(&[1 << 40, 0], &[(&[(0, 1)], &[(1, 1)])]);
-        let error = Encoding::new(&net, &[0, 1]).unwrap_err();
+        let error = Encoding::new(&net, &[0, 1], &[]).unwrap_err();
         assert_eq!(error, EncodingError::TooManyTokens { place: "p0".to_owned() });
+    }
+
+    #[test]
+    fn places_that_share_a_token_share_a_variable() {
+        // A token goes round three places; one of the moves also fills the fourth.
+        let net = net(
+            &[0, 1, 0, 0],
+            &[(&[(1, 1)], &[(2, 1), (3, 1)]), (&[(2, 1)], &[(0, 1)]), (&[(0, 1), (1, 1)], &[(0, 1), (1, 1)])],
+        );
+        let places = vec![0, 1, 2];
+        let always = Encoding::new(&net, &[3, 0, 1, 2], &[Group { places: places.clone(), always_one: true }]).unwrap();
+        assert_eq!(always.initial, [0, 1]);
+        let moved =
+            |from: u32, to: u32| Change { level: 1, least: from, most: from, delta: i64::from(to) - i64::from(from) };
+        let give = Change { level: 0, least: 0, most: u32::MAX, delta: 1 };
+        assert_eq!(always.transitions, [Some(vec![give, moved(1, 2)]), Some(vec![moved(2, 0)]), None]);
+        assert_eq!(always.marking(&[4, 2]), [0, 0, 1, 4]);
+        let maybe = Encoding::new(&net, &[3, 0, 1, 2], &[Group { places, always_one: false }]).unwrap();
+        assert_eq!(maybe.initial, [0, 2]);
+        assert_eq!(maybe.marking(&[0, 0]), [0; 4]);
+        assert_eq!(maybe.transitions[1], Some(vec![moved(3, 1)]));
     }
 }

@@ -91,6 +91,8 @@ pub struct Forest {
     next_stress: u64,
     /// Look-ups at which operations end.
     fuel: u64,
+    /// Are requests to stop or to report overheard?
+    deaf: bool,
 }
 
 impl Forest {
@@ -122,6 +124,7 @@ impl Forest {
             counters: Counters::default(),
             next_stress: options.stress.unwrap_or(u64::MAX),
             fuel: u64::MAX,
+            deaf: false,
         };
         forest.note_sizes();
         Ok(forest)
@@ -139,6 +142,12 @@ impl Forest {
         shape.branch(self.space.words(), n)
     }
 
+    /// The number of the first child with at least this value, in a node with this shape.
+    #[inline]
+    pub fn first_from(&self, shape: &Shape, value: u32) -> usize {
+        shape.first_from(self.space.words(), value)
+    }
+
     /// All children of a node, which is not a terminal.
     pub fn branches(&self, node: u32) -> impl DoubleEndedIterator<Item = Branch> + ExactSizeIterator + '_ {
         self.shape(node).branches(self.space.words())
@@ -149,7 +158,7 @@ impl Forest {
     /// Nothing if there is no room: then [`Forest::make_room`], which needs to know all roots, and try again.
     #[inline]
     pub fn make(&mut self, level: u32, branches: &[Branch]) -> Result<Option<u32>, Interrupt> {
-        if self.attention.is_set() {
+        if self.attention.is_set() && !self.deaf {
             self.attention.attend(&self.counters)?;
         }
         if self.counters.lookups > self.fuel {
@@ -254,6 +263,11 @@ impl Forest {
     /// End operations with [`Interrupt::OutOfFuel`] after so many more look-ups, or never.
     pub fn set_fuel(&mut self, lookups: Option<u64>) {
         self.fuel = lookups.map_or(u64::MAX, |more| self.counters.lookups + more);
+    }
+
+    /// Overhear requests to stop, or listen again: to put together what is known after somebody said stop.
+    pub fn set_deaf(&mut self, deaf: bool) {
+        self.deaf = deaf;
     }
 
     /// Running totals and present sizes.

@@ -63,6 +63,17 @@ impl Shape {
         }
     }
 
+    /// The number of the first child with at least this value; the number of children if there is none.
+    #[inline]
+    pub fn first_from(&self, words: &[u32], value: u32) -> usize {
+        if self.sparse {
+            let pairs = words[self.body..self.body + 2 * self.len].as_chunks::<2>().0;
+            pairs.partition_point(|pair| pair[0] < value)
+        } else {
+            (value.saturating_sub(words[self.body]) as usize).min(self.len)
+        }
+    }
+
     /// All children and their values.
     pub fn branches<'a>(self, words: &'a [u32]) -> impl DoubleEndedIterator<Item = Branch> + ExactSizeIterator + 'a {
         (0..self.len).map(move |n| self.branch(words, n))
@@ -132,6 +143,10 @@ mod tests {
         let shape = Shape::read(&words, 0);
         assert_eq!((shape.level, shape.words()), (777, words.len()));
         assert_eq!(shape.branches(&words).collect::<Vec<_>>(), branches);
+        for value in branches.iter().flat_map(|branch| [branch.value, branch.value.saturating_add(1)]).take(50) {
+            let expected = branches.partition_point(|branch| branch.value < value);
+            assert_eq!(shape.first_from(&words, value), expected);
+        }
         words.len()
     }
 
