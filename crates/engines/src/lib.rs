@@ -17,7 +17,7 @@
 //! run that is stopped early still gives a lower bound; a run ends when a round adds nothing, so all strategies end with
 //! the same set.
 //!
-//! Not yet: choice of variable orders.
+//! Petri nets have a module of their own, [`net`]: a contest of orders. Not yet: orders for other models.
 #![forbid(unsafe_code)]
 
 mod auto;
