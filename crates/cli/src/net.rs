@@ -5,8 +5,8 @@ use crate::error::Failure;
 use crate::reach::{Trouble, note_end, trouble};
 use crate::report::Figures;
 use crate::run::{Marking, Phase, Run, Setting};
-use tremula_diagrams::Error;
 use tremula_diagrams::mdd::{Mdd, MddOptions};
+use tremula_diagrams::{Attention, Error};
 use tremula_engines::net::{
     Contest, Encoding, EncodingError, Finished, Group, Lineup, NetSystem, NoWinner, Unfinished,
 };
@@ -125,6 +125,8 @@ fn unencodable(error: &EncodingError) -> Trouble {
 
 /// Count what an exploration that ended early has found, if there is memory for it.
 fn note_lower_bound(run: &Run, states: &Mdd) {
+    // What stopped the exploration does not stop this; if it takes long, the watching thread ends it.
+    states.manager().set_attention(Attention::default());
     if let (Ok(count), Ok(nodes)) = (states.count(), states.node_count()) {
         let mut known = run.known();
         known.states = Some((count.to_string(), known.rounds));

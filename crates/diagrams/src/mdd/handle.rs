@@ -84,6 +84,11 @@ impl MddManager {
         self.core().forest.set_fuel(lookups);
     }
 
+    /// Listen to another attention word from now on: one that nobody cancels lets a stopped computation tell what it found.
+    pub fn set_attention(&self, attention: Attention) {
+        self.core().forest.set_attention(attention);
+    }
+
     /// Running totals and present sizes of the tables.
     #[must_use]
     pub fn counters(&self) -> Counters {

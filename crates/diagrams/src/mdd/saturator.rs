@@ -58,17 +58,14 @@ impl Saturator {
         Ok(self.found.clone())
     }
 
-    /// What is found so far; also after somebody said stop.
+    /// What is found so far.
     pub fn so_far(&self) -> Result<Mdd, Error> {
         let found = self.found.node();
         self.manager().apply(|core| {
-            core.forest.set_deaf(true);
-            let whole = (0..self.left).rev().try_fold(found, |child, level| {
+            (0..self.left).rev().try_fold(found, |child, level| {
                 core.frames[level].branches.push(Branch { value: self.start[level], child });
                 core.pack(level)
-            });
-            core.forest.set_deaf(false);
-            whole
+            })
         })
     }
 }

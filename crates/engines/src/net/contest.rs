@@ -292,8 +292,10 @@ impl<'a> Runner<'a> {
     }
 
     fn so_far(self) -> Option<Finished> {
-        self.attention.reset();
-        let states = self.engine.as_ref()?.saturator.so_far().ok()?;
+        let engine = self.engine.as_ref()?;
+        // Whoever stopped the contest still wants to know what it found.
+        engine.system.manager.set_attention(Attention::default());
+        let states = engine.saturator.so_far().ok()?;
         self.finish(states)
     }
 }

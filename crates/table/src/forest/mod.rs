@@ -91,8 +91,6 @@ pub struct Forest {
     next_stress: u64,
     /// Look-ups at which operations end.
     fuel: u64,
-    /// Are requests to stop or to report overheard?
-    deaf: bool,
 }
 
 impl Forest {
@@ -124,7 +122,6 @@ impl Forest {
             counters: Counters::default(),
             next_stress: options.stress.unwrap_or(u64::MAX),
             fuel: u64::MAX,
-            deaf: false,
         };
         forest.note_sizes();
         Ok(forest)
@@ -158,7 +155,7 @@ impl Forest {
     /// Nothing if there is no room: then [`Forest::make_room`], which needs to know all roots, and try again.
     #[inline]
     pub fn make(&mut self, level: u32, branches: &[Branch]) -> Result<Option<u32>, Interrupt> {
-        if self.attention.is_set() && !self.deaf {
+        if self.attention.is_set() {
             self.attention.attend(&self.counters)?;
         }
         if self.counters.lookups > self.fuel {
@@ -265,11 +262,6 @@ impl Forest {
         self.fuel = lookups.map_or(u64::MAX, |more| self.counters.lookups + more);
     }
 
-    /// Overhear requests to stop, or listen again: to put together what is known after somebody said stop.
-    pub fn set_deaf(&mut self, deaf: bool) {
-        self.deaf = deaf;
-    }
-
     /// Running totals and present sizes.
     #[must_use]
     pub fn counters(&self) -> Counters {
@@ -280,6 +272,11 @@ impl Forest {
     #[must_use]
     pub fn attention(&self) -> &Attention {
         &self.attention
+    }
+
+    /// Listen to another attention word from now on.
+    pub fn set_attention(&mut self, attention: Attention) {
+        self.attention = attention;
     }
 
     /// What all memory is taken from.

@@ -1,0 +1,517 @@
+//! Petri nets: the same four values in every order, by every strategy, under forced collections and in little memory;
+//! checked against known answers and against a search that fires every transition in every marking.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::PathBuf;
+use std::time::Duration;
+use tremula_diagrams::mdd::{Mdd, MddOptions, Saturation};
+use tremula_diagrams::{Attention, Budget, Error};
+use tremula_engines::net::{Contest, Contestant, Encoding, NetSystem, NoWinner, lineup};
+use tremula_engines::{Order, Strategy};
+use tremula_models::{Arc, Limits, PetriNet, Place, Transition, read_pnml_file};
+use tremula_orders::{FlowLimits, OrderLimits, Semiflows, candidates};
+
+/// States, transitions, most tokens in a place and in a marking, as digits.
+type Values = [String; 4];
+
+const SATURATIONS: [Saturation; 2] = [Saturation { early: false }, Saturation { early: true }];
+/// Nets with more states are too large for the explicit search, and for strategies that go round by round.
+const SMALL: usize = 10_000;
+const RANDOM_NETS: usize = 30;
+const MEMORY: usize = 64 << 20;
+/// Tables that begin small, and collect before they grow.
+const THRIFTY: MddOptions = MddOptions { initial: 1 << 10, eager_bytes: 0, stress: None };
+
+/// How to find all markings.
+#[derive(Copy, Clone, Debug)]
+enum Way {
+    Saturate(Saturation),
+    Rounds(Strategy),
+}
+
+fn rounds() -> impl Iterator<Item = Way> {
+    Strategy::ALL.into_iter().filter(|strategy| strategy.order != Order::Saturation).map(Way::Rounds)
+}
+
+fn saturations() -> impl Iterator<Item = Way> {
+    SATURATIONS.into_iter().map(Way::Saturate)
+}
+
+fn build(net: &PetriNet, order: &[u32], budget: &Budget, options: MddOptions) -> Result<NetSystem, Error> {
+    let encoding = Encoding::new(net, order).expect("few tokens");
+    NetSystem::build(encoding, budget, options, Attention::default())
+}
+
+fn explore(system: &NetSystem, way: Way) -> Result<Mdd, Error> {
+    match way {
+        Way::Saturate(saturation) => system.saturator(saturation).run(),
+        Way::Rounds(strategy) => {
+            system.explore(strategy, &mut ()).map(|reached| reached.states).map_err(|stopped| stopped.error)
+        }
+    }
+}
+
+fn values(system: &NetSystem, states: &Mdd) -> Result<Values, Error> {
+    let space = system.state_space(states)?;
+    Ok([
+        space.states.to_string(),
+        space.transitions.to_string(),
+        space.max_tokens_in_place.to_string(),
+        space.max_tokens_per_marking.to_string(),
+    ])
+}
+
+/// Explore in a manager of its own.
+fn values_of(net: &PetriNet, order: &[u32], way: Way, options: MddOptions) -> Values {
+    let system = build(net, order, &Budget::new(MEMORY), options).unwrap();
+    let states = explore(&system, way).unwrap();
+    values(&system, &states).unwrap()
+}
+
+/// What a search finds that fires every transition in every marking.
+struct Explicit {
+    values: Values,
+    deadlocks: BTreeSet<Vec<u128>>,
+    markings: HashSet<Vec<u128>>,
+}
+
+/// Search without diagrams, unless there are too many markings.
+fn search(net: &PetriNet) -> Option<Explicit> {
+    let initial: Vec<u128> = net.places.iter().map(|place| place.initial.into()).collect();
+    let mut markings = HashSet::from([initial.clone()]);
+    let mut waiting = vec![initial];
+    let mut deadlocks = BTreeSet::new();
+    let (mut transitions, mut in_place, mut per_marking) = (0_u64, 0, 0);
+    while let Some(marking) = waiting.pop() {
+        in_place = in_place.max(marking.iter().copied().max().unwrap_or(0));
+        per_marking = per_marking.max(marking.iter().sum());
+        let before = transitions;
+        for transition in &net.transitions {
+            let mut next = marking.clone();
+            let take = |arc: &Arc| next[arc.place as usize].checked_sub(arc.weight.into());
+            let Some(left) = transition.inputs.iter().map(take).collect::<Option<Vec<u128>>>() else { continue };
+            transition.inputs.iter().zip(left).for_each(|(arc, left)| next[arc.place as usize] = left);
+            transition.outputs.iter().for_each(|arc| next[arc.place as usize] += u128::from(arc.weight));
+            transitions += 1;
+            if !markings.contains(&next) {
+                markings.insert(next.clone());
+                waiting.push(next);
+            }
+        }
+        if transitions == before {
+            deadlocks.insert(marking);
+        }
+        if markings.len() > SMALL {
+            return None;
+        }
+    }
+    let values = [markings.len().to_string(), transitions.to_string(), in_place.to_string(), per_marking.to_string()];
+    Some(Explicit { values, deadlocks, markings })
+}
+
+/// A net of the repository and its four values.
+struct Known {
+    path: String,
+    net: PetriNet,
+    values: Values,
+}
+
+impl Known {
+    fn is_small(&self) -> bool {
+        self.values[0].parse().is_ok_and(|states: usize| states <= SMALL)
+    }
+}
+
+fn known_nets() -> Vec<Known> {
+    let testdata = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+    let text = std::fs::read_to_string(testdata.join("expected.toml")).unwrap();
+    let known = |entry: &str| {
+        let field = |name: &str| {
+            let value = entry.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "));
+            value.unwrap_or_else(|| panic!("{name} in {entry}")).trim_matches('"').to_owned()
+        };
+        let path = field("path");
+        let net = read_pnml_file(&testdata.join(&path), &Limits::default()).unwrap();
+        let values = ["states", "transitions", "max_token_in_place", "max_token_per_marking"].map(field);
+        Known { path, net, values }
+    };
+    let nets: Vec<Known> = text.split("[[net]]").skip(1).map(known).collect();
+    assert!(nets.len() >= 10);
+    nets
+}
+
+/// Xorshift, for nets that are the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % bound
+    }
+
+    /// Arcs to different places.
+    fn arcs(&mut self, places: u64, most: u64, heaviest: u64) -> Vec<Arc> {
+        let mut arcs: Vec<Arc> = (0..self.below(most + 1))
+            .map(|_| Arc { place: self.below(places) as u32, weight: 1 + self.below(heaviest) })
+            .collect();
+        arcs.sort_by_key(|arc| arc.place);
+        arcs.dedup_by_key(|arc| arc.place);
+        arcs
+    }
+
+    /// A net with self-loops, constant places, transitions that do nothing, and sometimes great weights.
+    fn net(&mut self) -> PetriNet {
+        let places = 3 + self.below(6);
+        let heaviest = 1 + self.below(3);
+        let mut transitions = Vec::new();
+        for number in 0..3 + self.below(8) {
+            let (mut inputs, outputs) = (self.arcs(places, 3, heaviest), self.arcs(places, 3, heaviest));
+            // Mostly no more is given than is taken: nets are to have an end.
+            let weight = |arcs: &[Arc]| arcs.iter().map(|arc| arc.weight).sum::<u64>();
+            let missing = weight(&outputs).saturating_sub(weight(&inputs));
+            if missing > 0 && self.below(10) > 0 {
+                match inputs.first_mut() {
+                    Some(arc) => arc.weight += missing,
+                    None => inputs.push(Arc { place: self.below(places) as u32, weight: missing }),
+                }
+            }
+            transitions.push(Transition { id: format!("t{number}"), name: None, inputs, outputs });
+        }
+        let place = |at| Place { id: format!("p{at}"), name: None, initial: self.below(5) };
+        let mut net = PetriNet { places: (0..places).map(place).collect(), transitions, ..PetriNet::default() };
+        if self.below(4) == 0 {
+            self.stretch(&mut net);
+        }
+        net.check().unwrap();
+        net
+    }
+
+    /// Multiply all that concerns one place, beyond 2^32.
+    fn stretch(&mut self, net: &mut PetriNet) {
+        let (stretched, factor) = (self.below(net.places.len() as u64) as u32, 5_000_000_000 + self.below(1000));
+        let place = &mut net.places[stretched as usize];
+        place.initial = place.initial * factor + self.below(factor);
+        let arcs = net.transitions.iter_mut().flat_map(|t| t.inputs.iter_mut().chain(&mut t.outputs));
+        arcs.filter(|arc| arc.place == stretched).for_each(|arc| arc.weight *= factor);
+    }
+}
+
+/// A net, where it comes from, and what the explicit search says.
+struct Sample {
+    name: String,
+    net: PetriNet,
+    explicit: Explicit,
+}
+
+/// Random nets that are neither trivial nor too large, and the small ones of the repository.
+fn samples() -> Vec<Sample> {
+    let mut samples = Vec::new();
+    for seed in (1_u64..).map(|number| 0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(number)) {
+        let net = Random(seed).net();
+        match search(&net) {
+            Some(explicit) if (8..=1500).contains(&explicit.markings.len()) => {
+                println!("seed {seed:#x}: {} markings", explicit.markings.len());
+                samples.push(Sample { name: format!("seed {seed:#x}"), net, explicit });
+            }
+            _ => {}
+        }
+        if samples.len() == RANDOM_NETS {
+            break;
+        }
+    }
+    for known in known_nets().into_iter().filter(Known::is_small) {
+        let explicit = search(&known.net).unwrap();
+        assert_eq!(explicit.values, known.values, "{}", known.path);
+        samples.push(Sample { name: known.path, net: known.net, explicit });
+    }
+    samples
+}
+
+/// All orders that there are, the given one and all reverses among them.
+fn orders(net: &PetriNet) -> Vec<Vec<u32>> {
+    let semiflows = Semiflows::of(net, &FlowLimits::default());
+    let found = candidates(net, &semiflows, &OrderLimits::default());
+    let forth: Vec<Vec<u32>> = found.into_iter().map(|candidate| candidate.order).collect();
+    let back: Vec<Vec<u32>> = forth.iter().map(|order| order.iter().rev().copied().collect()).collect();
+    let mut orders: Vec<Vec<u32>> = Vec::new();
+    for order in forth.into_iter().chain(back).chain([(0..net.places.len() as u32).collect()]) {
+        if !orders.contains(&order) {
+            orders.push(order);
+        }
+    }
+    orders
+}
+
+#[test]
+fn known_nets_have_their_four_values() {
+    for Known { path, net, values } in &known_nets() {
+        let budget = Budget::new(1 << 30);
+        let best = lineup(net);
+        for order in best.iter().map(|contestant| &contestant.order).take(3) {
+            for way in saturations() {
+                let system = build(net, order, &budget, MddOptions::default()).unwrap();
+                let states = explore(&system, way).unwrap();
+                assert_eq!(self::values(&system, &states).as_ref(), Ok(values), "{path} by {way:?} in {order:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn small_known_nets_have_them_by_every_strategy() {
+    for Known { path, net, values } in known_nets().iter().filter(|known| known.is_small()) {
+        let best = lineup(net);
+        for order in best.iter().map(|contestant| &contestant.order).take(2) {
+            for way in rounds() {
+                let found = values_of(net, order, way, MddOptions::default());
+                assert_eq!(found, *values, "{path} by {way:?} in {order:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_order_and_strategy_finds_what_the_search_finds() {
+    for Sample { name, net, explicit } in &samples() {
+        let orders = orders(net);
+        // Larger nets: some orders, and rounds in the first of them only.
+        let small = explicit.markings.len() <= 1500 && net.places.len() < 40;
+        let (most, most_in_rounds) = if small { (usize::MAX, usize::MAX) } else { (12, 1) };
+        for (number, order) in orders.iter().enumerate().take(most) {
+            let ways = saturations().chain(rounds().filter(|_| number < most_in_rounds));
+            for way in ways {
+                let found = values_of(net, order, way, THRIFTY);
+                assert_eq!(found, explicit.values, "{name} by {way:?} in {order:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_markings_are_those_of_the_search() {
+    for Sample { name, net, explicit } in &samples() {
+        for order in orders(net).iter().take(3) {
+            let system = build(net, order, &Budget::new(MEMORY), THRIFTY).unwrap();
+            for way in saturations() {
+                let states = explore(&system, way).unwrap();
+                let found: HashSet<Vec<u128>> =
+                    states.vectors().map(|vector| system.encoding.marking(&vector)).collect();
+                assert!(found == explicit.markings, "{name} by {way:?} in {order:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn deadlocks_are_those_of_the_search() {
+    let (mut stuck, mut free) = (0, 0);
+    for Sample { name, net, explicit } in &samples() {
+        for order in orders(net).iter().take(4) {
+            let system = build(net, order, &Budget::new(MEMORY), THRIFTY).unwrap();
+            let states = system.saturator(SATURATIONS[0]).run().unwrap();
+            let deadlocks = system.deadlocks(&states).unwrap();
+            let found: BTreeSet<Vec<u128>> =
+                deadlocks.vectors().map(|vector| system.encoding.marking(&vector)).collect();
+            assert_eq!(found, explicit.deadlocks, "{name} in {order:?}");
+            assert_eq!(deadlocks.is_empty(), explicit.deadlocks.is_empty(), "{name} in {order:?}");
+        }
+        *if explicit.deadlocks.is_empty() { &mut free } else { &mut stuck } += 1;
+    }
+    assert!(stuck >= 5 && free >= 5, "{stuck} with a deadlock, {free} without");
+}
+
+#[test]
+fn forced_collections_change_nothing() {
+    let mut collections = 0;
+    for Sample { name, net, explicit } in &samples() {
+        let few = if explicit.markings.len() > 1500 { 1 } else { 5 };
+        for order in orders(net).iter().take(few) {
+            for way in saturations().chain(rounds().filter(|_| few > 1)) {
+                for stress in [1, 7, 50] {
+                    if stress == 1 && few == 1 {
+                        continue;
+                    }
+                    let options = MddOptions { stress: Some(stress), ..THRIFTY };
+                    let system = build(net, order, &Budget::new(MEMORY), options).unwrap();
+                    let found = explore(&system, way).and_then(|states| {
+                        let deadlocks = system.deadlocks(&states)?.count()?.to_string();
+                        assert_eq!(deadlocks, explicit.deadlocks.len().to_string(), "{name} by {way:?} in {order:?}");
+                        values(&system, &states)
+                    });
+                    assert_eq!(found.as_ref(), Ok(&explicit.values), "{name} by {way:?} in {order:?}, {stress}");
+                    collections += system.manager.counters().collections;
+                }
+            }
+        }
+    }
+    assert!(collections > 100_000, "{collections} collections");
+}
+
+/// Explore in so little memory; whether that was enough.
+fn squeezed(net: &PetriNet, order: &[u32], way: Way, bytes: usize) -> Result<Values, Error> {
+    let system = build(net, order, &Budget::new(bytes), THRIFTY)?;
+    let states = explore(&system, way)?;
+    values(&system, &states)
+}
+
+#[test]
+fn little_memory_gives_no_wrong_value() {
+    let (mut complete, mut unknown) = (0, 0);
+    let mut check = |name: &str, net: &PetriNet, expected: &Values, sizes: &[usize], ways: &[Way]| {
+        for order in lineup(net).iter().map(|contestant| &contestant.order).take(2) {
+            for (&bytes, &way) in sizes.iter().flat_map(|bytes| ways.iter().map(move |way| (bytes, way))) {
+                match squeezed(net, order, way, bytes) {
+                    Ok(found) => {
+                        assert_eq!(found, *expected, "{name} by {way:?} in {order:?} with {bytes} bytes");
+                        complete += 1;
+                    }
+                    Err(error) => {
+                        assert_eq!(error, Error::TableFull, "{name} by {way:?} in {order:?} with {bytes} bytes");
+                        unknown += 1;
+                    }
+                }
+            }
+        }
+    };
+    let all: Vec<Way> = saturations().chain(rounds()).collect();
+    for Sample { name, net, explicit } in &samples() {
+        let sizes = [30_000, 45_000, 70_000, 100_000, 150_000];
+        let ways = if explicit.markings.len() > 1500 { &all[..2] } else { &all[..] };
+        check(name, net, &explicit.values, &sizes, ways);
+    }
+    for Known { path, net, values } in known_nets().iter().filter(|known| !known.is_small()) {
+        if values[0].len() < 10 {
+            check(path, net, values, &[100_000, 200_000, 400_000, 800_000, 1_600_000], &all[..2]);
+        }
+    }
+    println!("{complete} complete, {unknown} unknown");
+    assert!(complete > 100 && unknown > 100, "{complete} complete, {unknown} unknown");
+}
+
+#[test]
+fn a_contest_gives_the_same_values_whoever_wins() {
+    for Known { path, net, values } in &known_nets() {
+        let contestants = lineup(net);
+        for workers in [1, 2, 3] {
+            let contest = Contest {
+                net,
+                contestants: &contestants,
+                workers,
+                budget: &Budget::new(1 << 30),
+                options: MddOptions::default(),
+                attention: &Attention::default(),
+            };
+            let finished = contest.run().unwrap();
+            let found = self::values(&finished.system, &finished.states);
+            assert_eq!(found.as_ref(), Ok(values), "{path}, {workers} workers, {}", contestants[finished.winner].name);
+        }
+    }
+}
+
+/// All permutations of `size` things, by swaps of neighbours: no order has a small diagram.
+fn permutations(size: u32) -> PetriNet {
+    let place = |thing: u32, at: u32| thing * size + at;
+    let arcs = |mut places: [u32; 2]| {
+        places.sort_unstable();
+        places.map(|place| Arc { place, weight: 1 }).to_vec()
+    };
+    let pairs = (0..size).flat_map(|one| (0..size).map(move |other| (one, other))).filter(|(one, other)| one != other);
+    let swaps = pairs.flat_map(|pair| (1..size).map(move |at| (pair, at)));
+    let transition = |((one, other), at): ((u32, u32), u32)| Transition {
+        id: format!("t{one}-{other}-{at}"),
+        name: None,
+        inputs: arcs([place(one, at - 1), place(other, at)]),
+        outputs: arcs([place(one, at), place(other, at - 1)]),
+    };
+    let initial = |number: u32| u64::from(number / size == number % size);
+    let place = |number| Place { id: format!("p{number}"), name: None, initial: initial(number) };
+    let net = PetriNet {
+        places: (0..size * size).map(place).collect(),
+        transitions: swaps.map(transition).collect(),
+        ..PetriNet::default()
+    };
+    net.check().unwrap();
+    net
+}
+
+/// Both ways to saturate, in the given order and back.
+fn given_contestants(net: &PetriNet) -> Vec<Contestant> {
+    let given: Vec<u32> = (0..net.places.len() as u32).collect();
+    let reverse = given.iter().rev().copied().collect();
+    let orders = [("given", given), ("reverse", reverse)];
+    let both = orders.iter().flat_map(|(name, order)| {
+        SATURATIONS.map(|saturation| Contestant { name: (*name).to_owned(), order: order.clone(), saturation })
+    });
+    both.collect()
+}
+
+#[test]
+fn permutations_are_counted() {
+    let net = permutations(6);
+    let contestants = given_contestants(&net);
+    for Contestant { order, saturation, .. } in &contestants {
+        let found = values_of(&net, order, Way::Saturate(*saturation), THRIFTY);
+        assert_eq!(found, ["720", "3600", "1", "6"]);
+    }
+}
+
+#[test]
+fn a_cancelled_contest_keeps_a_lower_bound() {
+    let net = permutations(18);
+    let contestants = given_contestants(&net);
+    for workers in [1, 2, 3] {
+        let (budget, attention) = (Budget::new(1 << 30), Attention::default());
+        let options = MddOptions::default();
+        let contest =
+            Contest { net: &net, contestants: &contestants, workers, budget: &budget, options, attention: &attention };
+        let ended = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(300));
+                attention.cancel();
+            });
+            contest.run()
+        });
+        let Err(NoWinner::Unfinished(unfinished)) = ended else { panic!("18! permutations with {workers} workers") };
+        assert_eq!(unfinished.error, Error::Cancelled, "{workers} workers");
+        let furthest = unfinished.furthest.unwrap_or_else(|| panic!("no lower bound with {workers} workers"));
+        assert!(furthest.states.contains(&furthest.system.encoding.initial), "{workers} workers");
+        let count = furthest.states.count().unwrap();
+        let all = (1..=18_u64).product::<u64>();
+        assert!((1..=all).contains(&u64::try_from(count).unwrap()));
+    }
+}
+
+#[test]
+fn a_contest_in_little_memory_has_no_winner_or_the_right_one() {
+    let known = known_nets();
+    let mut winners = 0;
+    for Known { path, net, values } in known.iter().filter(|known| known.values[0].len() < 10) {
+        let contestants = lineup(net);
+        for (bytes, workers) in [50_000, 200_000, 600_000].into_iter().flat_map(|bytes| [(bytes, 1), (bytes, 2)]) {
+            let contest = Contest {
+                net,
+                contestants: &contestants,
+                workers,
+                budget: &Budget::new(bytes),
+                options: THRIFTY,
+                attention: &Attention::default(),
+            };
+            match contest.run() {
+                Ok(finished) => match self::values(&finished.system, &finished.states) {
+                    Ok(found) => {
+                        winners += 1;
+                        assert_eq!(found, *values, "{path}, {workers} workers, {bytes} bytes");
+                    }
+                    Err(error) => assert_eq!(error, Error::TableFull, "{path}, {workers} workers, {bytes} bytes"),
+                },
+                Err(NoWinner::Unfinished(unfinished)) => {
+                    assert_eq!(unfinished.error, Error::TableFull, "{path}, {workers} workers, {bytes} bytes");
+                }
+                Err(NoWinner::Encoding(error)) => panic!("{path}: {error}"),
+            }
+        }
+    }
+    assert!(winners > 0);
+}
