@@ -249,7 +249,9 @@ fn known_nets_have_their_four_values() {
     for Known { path, net, values } in &known_nets() {
         let budget = Budget::new(1 << 30);
         let best = lineup(net);
-        for order in best.iter().map(|contestant| &contestant.order).take(3) {
+        // With many tokens, only good orders are bearable.
+        let few = if values[0].len() > 10 { 1 } else { 6 };
+        for order in best.iter().map(|contestant| &contestant.order).take(few) {
             for way in saturations() {
                 let system = build(net, order, &budget, MddOptions::default()).unwrap();
                 let states = explore(&system, way).unwrap();

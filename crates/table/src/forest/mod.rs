@@ -84,6 +84,8 @@ pub struct Forest {
     scratch: Vec<u32>,
     lease: Lease,
     budget: Budget,
+    /// Granules that all parts have address space for.
+    most: usize,
     options: ForestOptions,
     attention: Attention,
     counters: Counters,
@@ -101,8 +103,8 @@ impl Forest {
 
     /// An empty forest inside `budget`.
     pub fn new(budget: &Budget, options: ForestOptions, attention: Attention) -> Result<Forest, SetupError> {
-        let most = (budget.limit() / bytes_for(1)).clamp(LEAST_GRANULES, u32::MAX as usize);
-        let initial = options.initial.min(budget.available() / bytes_for(1)).max(LEAST_GRANULES);
+        let most = granules_in(budget.limit()).clamp(LEAST_GRANULES, u32::MAX as usize);
+        let initial = options.initial.min(granules_in(budget.available())).clamp(LEAST_GRANULES, most);
         let needed = bytes_for(initial);
         let too_small = |_| SetupError::BudgetTooSmall { available: budget.available(), needed };
         let lease = budget.take(needed).map_err(too_small)?;
@@ -117,6 +119,7 @@ impl Forest {
             scratch: Vec::new(),
             lease,
             budget: budget.clone(),
+            most,
             options,
             attention,
             counters: Counters::default(),
@@ -236,8 +239,8 @@ impl Forest {
     /// Twice the room, or as much as the budget allows; false if that is nothing worth the trouble.
     fn grow(&mut self) -> bool {
         let room = self.space.room();
-        let affordable = room + self.budget.available() / bytes_for(1);
-        let target = (2 * room).min(affordable).min(self.space.capacity());
+        let affordable = granules_in(self.lease.bytes() + self.budget.available());
+        let target = (2 * room).min(affordable).min(self.most);
         if target < room + room / 8 || self.lease.resize(bytes_for(target)).is_err() {
             return false;
         }
@@ -292,10 +295,57 @@ fn bytes_for(granules: usize) -> usize {
     Space::bytes(granules) + Index::bytes(granules) + Bitmap::bytes(granules) + entries * Memo::ENTRY_BYTES
 }
 
+/// The most granules, or hardly fewer, whose forest takes at most so many bytes.
+fn granules_in(bytes: usize) -> usize {
+    const SAMPLE: usize = 1 << 20;
+    // All parts grow in proportion, but for rounding.
+    let estimate = bytes as u128 * SAMPLE as u128 / bytes_for(SAMPLE) as u128;
+    let mut granules = estimate as usize + 1;
+    while granules > 0 && bytes_for(granules) > bytes {
+        granules -= 1;
+    }
+    granules
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::HashMap;
+
+    #[test]
+    fn granules_fill_a_budget() {
+        for bytes in [0, 50, 200, 5_000, 100_000, 123_456_789, 8 << 30, 1 << 42] {
+            let granules = granules_in(bytes);
+            assert!(granules == 0 || bytes_for(granules) <= bytes, "{bytes}");
+            assert!(bytes_for(granules + granules / 1000 + 1) > bytes, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn a_forest_uses_its_whole_budget_and_then_says_so() {
+        for bytes in [1 << 20, 3_000_000, 16 << 20, 50_000_000] {
+            let budget = Budget::new(bytes);
+            let mut forest = Forest::new(&budget, ForestOptions::default(), Attention::default()).unwrap();
+            let mut nodes = Vec::new();
+            let end = (0..).find_map(|value| {
+                loop {
+                    match forest.make(0, &[Branch { value, child: 1 }]).unwrap() {
+                        Some(node) => {
+                            nodes.push(node);
+                            return None;
+                        }
+                        None => {
+                            if let Err(interrupt) = forest.make_room(nodes.iter().copied()) {
+                                return Some(interrupt);
+                            }
+                        }
+                    }
+                }
+            });
+            assert_eq!(end, Some(Interrupt::TableFull));
+            assert!(budget.peak() <= bytes && budget.peak() > bytes / 10 * 8, "{} of {bytes}", budget.peak());
+        }
+    }
 
     fn forest(options: ForestOptions) -> Forest {
         Forest::new(&Budget::new(64 << 20), options, Attention::default()).unwrap()

@@ -62,11 +62,6 @@ impl Space {
         self.words.len() / GRANULE_WORDS
     }
 
-    /// Granules at the largest size.
-    pub(super) fn capacity(&self) -> usize {
-        self.words.capacity() / GRANULE_WORDS
-    }
-
     /// Granules of nodes.
     pub(super) fn used(&self) -> usize {
         self.frontier as usize - self.free_granules
