@@ -17,6 +17,7 @@ Examples:
   tremula reach model.bdd --save-states states.tbdd
   tremula contains states.tbdd 0,1,0,3
   tremula info model.bdd --matrix
+  tremula order model.pnml --svg picture.svg
 
 Exit codes:
   0 complete   1 a property is violated, or a state is not contained
@@ -50,6 +51,24 @@ While it runs:
 Example:
   tremula reach testdata/beem/at.1.bdd.gz --strategy chaining --mem 2G";
 
+const ORDER_NOTES: &str = "\
+What is expected of an order is told by three numbers, the less the better:
+  rank    how much of what transitions do crosses the levels, as the rank of
+          matrices; it decides
+  spans   how far transitions reach from their first to their last place
+  height  how far from the last level the tokens start; with equal ranks the
+          sum of spans and height decides
+The order on the second line is an exception: of all but the first, it has the
+least spans.
+
+Orders:
+  given, force, sloan, sloan-bipartite, cuthill-mckee, cuthill-mckee-bipartite,
+  noack, tovchigrechko, p-chaining, gradient-p, units, units-force,
+  gradient-units, each also with +force, +reversed or +force+reversed
+
+Example:
+  tremula order model.pnml --order sloan+force --places --svg picture.svg";
+
 /// More threads than any machine has cores.
 pub const MOST_WORKERS: i64 = 1024;
 
@@ -71,6 +90,8 @@ pub enum Command {
     Convert(ConvertArgs),
     /// Describe a model: variables, groups, what reads and writes what
     Info(InfoArgs),
+    /// Compare orders for the places of a Petri net
+    Order(OrderArgs),
     /// Count the states in a file written by reach --save-states
     Count(CountArgs),
     /// Tell whether states are in a file written by reach --save-states
@@ -168,14 +189,38 @@ pub struct ConvertArgs {
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example:\n  tremula info model.bdd --matrix --svg matrix.svg")]
 pub struct InfoArgs {
-    /// The model: a .bdd file in either layout, plain or .gz
+    /// The model: a Petri net (.pnml) or a .bdd file in either layout, plain or
+    /// .gz
     pub model: PathBuf,
-    /// Print which group reads (r), writes (w) or reads and writes (+) what
+    /// Print which group reads (r), writes (w) or reads and writes (+) what, or
+    /// which transition takes (t), gives (g) or does both (+) where
     #[arg(long)]
     pub matrix: bool,
     /// Draw that matrix into an SVG file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+}
+
+/// `tremula order`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = ORDER_NOTES)]
+pub struct OrderArgs {
+    /// The model: a Petri net (.pnml), plain or .gz
+    pub model: PathBuf,
+    /// Only this order, one of those below; auto means all
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = order)]
+    pub order: Order,
+    /// List the places in the best order or in the named one, one per line, that
+    /// of the first level first
+    #[arg(long)]
+    pub places: bool,
+    /// Draw what transitions do to places in that order into an SVG file:
+    /// columns are places, rows are transitions by the first place they touch
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `tremula count`.

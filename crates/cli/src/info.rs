@@ -1,15 +1,14 @@
-//! `tremula info`: what is in a model file.
+//! `tremula info`: what is in a model file that holds diagrams.
 
 use crate::args::InfoArgs;
 use crate::error::{Exit, Failure};
 use crate::matrix::{self, Matrix};
 use crate::memory::Size;
 use crate::numbers::{grouped, magnitude};
-use crate::{matrix_svg, model, output};
-use std::io::Write;
+use crate::{incidence, matrix_svg, model, net_info, output};
 use tremula_diagrams::{Attention, Budget, Manager};
 use tremula_engines::SymbolicSystem;
-use tremula_models::{BddSystem, Layout};
+use tremula_models::{BddSystem, Layout, LddSystem, TransitionSystem};
 
 /// What to say about models whose file puts reading and writing together.
 pub const NO_DIFFERENCE: &str = "the file does not tell reading from writing";
@@ -17,28 +16,44 @@ pub const NO_DIFFERENCE: &str = "the file does not tell reading from writing";
 /// Describe a model.
 pub fn info(args: &InfoArgs) -> Result<Exit, Failure> {
     let memory = Size::default().to_bytes();
-    let model = model::read(&args.model, memory, &Attention::default())?;
-    let matrix = Matrix::new(&model);
-    let mut text = line("Model", &args.model.display().to_string());
-    text += &describe(&model, &matrix);
-    text += &sets(&model, memory)?;
+    let (text, matrix) = match model::read_any(&args.model, memory, &Attention::default())? {
+        TransitionSystem::Bdd(model) => {
+            let matrix = Matrix::new(&model);
+            (describe(&model, &matrix) + &sets(&model, memory)?, matrix)
+        }
+        TransitionSystem::Ldd(model) => (describe_lists(&model), lists_matrix(&model)),
+        TransitionSystem::Net(net) => (net_info::describe(&net), incidence::given(&net)),
+    };
+    let mut text = line("Model", &args.model.display().to_string()) + &text;
     if args.matrix {
         text.push('\n');
         text += &matrix.text(matrix::output_width());
     }
     if let Some(path) = &args.svg {
-        let name = args.model.file_name().unwrap_or(args.model.as_os_str()).to_string_lossy();
-        output::write_file(path, |out| {
-            let svg = matrix_svg::draw(&matrix, &name);
-            out.write_all(svg.as_bytes()).map_err(|error| Failure::file(path, &error))
-        })?;
+        matrix_svg::write(path, &matrix, &args.model, "")?;
     }
     output::to_stdout(&text)?;
     Ok(Exit::Complete)
 }
 
-fn line(label: &str, value: &str) -> String {
+/// A label and a value.
+pub fn line(label: &str, value: &str) -> String {
     format!("{label:<12}{value}\n")
+}
+
+fn describe_lists(model: &LddSystem) -> String {
+    [
+        line("Layout", "list decision diagrams"),
+        line("Integers", &grouped(&model.integers.to_string())),
+        line("Groups", &grouped(&model.groups.len().to_string())),
+        line("Nodes", &grouped(&model.nodes.len().to_string())),
+    ]
+    .concat()
+}
+
+fn lists_matrix(model: &LddSystem) -> Matrix {
+    let rows = model.groups.iter().map(|group| (group.reads.clone(), group.writes.clone())).collect();
+    Matrix { terms: &matrix::GROUPS, columns: model.integers as usize, rows, tells_reads_from_writes: true }
 }
 
 fn describe(model: &BddSystem, matrix: &Matrix) -> String {
@@ -93,6 +108,6 @@ impl Matrix {
     fn new(model: &BddSystem) -> Matrix {
         let rows = model.groups.iter().map(|group| (group.reads.clone(), group.writes.clone())).collect();
         let tells_reads_from_writes = model.layout != Layout::Legacy;
-        Matrix { columns: model.variables.len(), rows, tells_reads_from_writes }
+        Matrix { terms: &matrix::GROUPS, columns: model.variables.len(), rows, tells_reads_from_writes }
     }
 }

@@ -19,7 +19,9 @@
 //! | `memory` | sizes, container limits, resident memory |
 //! | `ranks` | this program as one of several processes |
 //! | `bench`, `bench_args` | studies of parts of the program, and their command line |
-//! | `convert`, `info`, `matrix`, `matrix_svg`, `states` | the other commands |
+//! | `order`, `incidence` | orders of a net's places, and what transitions do to places in an order |
+//! | `info`, `net_info`, `matrix`, `matrix_svg` | what is in a model, as text and as a picture |
+//! | `convert`, `states` | the other commands |
 //! | `output` | standard output and files that appear complete or not at all |
 //! | `numbers` | numbers for people |
 //! | `error` | failures and exit codes |
@@ -31,6 +33,7 @@ mod bench_args;
 mod convert;
 mod error;
 mod events;
+mod incidence;
 mod info;
 mod lists;
 mod matrix;
@@ -38,7 +41,9 @@ mod matrix_svg;
 mod memory;
 mod model;
 mod net;
+mod net_info;
 mod numbers;
+mod order;
 mod output;
 mod progress;
 mod ranks;
@@ -83,6 +88,7 @@ fn dispatch(args: Args, started: Instant) -> Result<Exit, Failure> {
         Command::Reach(args) => reach::reach(&args, started),
         Command::Convert(args) => convert::convert(&args),
         Command::Info(args) => info::info(&args),
+        Command::Order(args) => order::order(&args),
         Command::Count(args) => states::count(&args),
         Command::Contains(args) => states::contains(&args),
         Command::Pick(args) => states::pick(&args),

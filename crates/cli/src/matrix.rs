@@ -1,4 +1,4 @@
-//! The read/write matrix of a model: groups are rows, integers of the state are columns.
+//! What parts of a model do to its variables, as a matrix: groups or transitions are rows, integers or places columns.
 
 use std::io::IsTerminal;
 
@@ -7,8 +7,28 @@ const UNLIMITED: usize = usize::MAX;
 /// Rows printed on a terminal, at most, in all blocks together.
 const MOST_ROWS: usize = 1000;
 
-/// Which integers each group reads and writes.
+/// What rows and columns are, and what the one does to the other.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Terms {
+    /// Rows.
+    pub rows: &'static str,
+    /// Columns.
+    pub columns: &'static str,
+    /// What is done by reading, in a legend; its first letter marks it in text.
+    pub read: &'static str,
+    /// The same for writing.
+    pub write: &'static str,
+}
+
+/// Models that are diagrams.
+pub const GROUPS: Terms = Terms { rows: "groups", columns: "integers", read: "read", write: "written" };
+/// Petri nets.
+pub const TRANSITIONS: Terms = Terms { rows: "transitions", columns: "places", read: "takes", write: "gives" };
+
+/// Which integers each group reads and writes, or which places each transition takes from and gives to.
 pub struct Matrix {
+    /// What is what.
+    pub terms: &'static Terms,
     /// Integers of the state.
     pub columns: usize,
     /// What each group reads and writes, ascending.
@@ -65,13 +85,15 @@ impl Matrix {
         }
         if shown < self.rows.len() {
             let rest = self.rows.len() - shown;
-            text += &format!("... and {rest} more groups: redirect the output to see all, or use --svg\n");
+            text += &format!("... and {rest} more {}: redirect the output to see all, or use --svg\n", self.terms.rows);
         }
         text
     }
 
     fn legend(&self) -> String {
-        let mut text = "Rows are groups, columns integers: r read, w written, + both, - neither".to_owned();
+        let Terms { rows, columns, read, write } = self.terms;
+        let (r, w) = (mark(read), mark(write));
+        let mut text = format!("Rows are {rows}, columns {columns}: {r} {read}, {w} {write}, + both, - neither");
         if !self.tells_reads_from_writes {
             text += &format!("\n({})", crate::info::NO_DIFFERENCE);
         }
@@ -82,13 +104,18 @@ impl Matrix {
         let mut cells = vec!['-'; columns.len()];
         for (integer, access) in self.accesses(group).filter(|(integer, _)| columns.contains(&(*integer as usize))) {
             cells[integer as usize - columns.start] = match access {
-                Access::Read => 'r',
-                Access::Write => 'w',
+                Access::Read => mark(self.terms.read),
+                Access::Write => mark(self.terms.write),
                 Access::Both => '+',
             };
         }
         cells.into_iter().collect()
     }
+}
+
+/// The letter that stands for what is done.
+fn mark(done: &str) -> char {
+    done.chars().next().unwrap_or('?')
 }
 
 /// The numbers of every tenth column, above their places.
@@ -114,7 +141,7 @@ mod tests {
 
     fn matrix() -> Matrix {
         let rows = vec![(vec![0, 2], vec![2]), (vec![], vec![11]), (vec![], vec![])];
-        Matrix { columns: 12, rows, tells_reads_from_writes: true }
+        Matrix { terms: &GROUPS, columns: 12, rows, tells_reads_from_writes: true }
     }
 
     #[test]
@@ -134,7 +161,7 @@ mod tests {
     #[test]
     fn long_matrices_are_cut_on_a_terminal() {
         let rows = vec![(vec![0], vec![0]); 5000];
-        let text = Matrix { columns: 3, rows, tells_reads_from_writes: false }.text(80);
+        let text = Matrix { terms: &GROUPS, columns: 3, rows, tells_reads_from_writes: false }.text(80);
         assert!(text.contains("... and 4000 more groups"));
         assert!(text.contains(crate::info::NO_DIFFERENCE));
     }

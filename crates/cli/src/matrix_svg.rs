@@ -1,10 +1,13 @@
-//! The read/write matrix as a picture: one cell per group and integer, self-contained.
+//! A matrix as a picture: one cell per group and integer, or transition and place; self-contained.
 //!
 //! Reading fills the lower left half of a cell, writing the upper right half, so the picture reads without colours too.
 
+use crate::error::Failure;
 use crate::info::NO_DIFFERENCE;
-use crate::matrix::{Access, Matrix};
+use crate::matrix::{Access, Matrix, Terms};
+use crate::output;
 use std::fmt::Write;
+use std::path::Path;
 
 /// Side of a cell, for matrices of moderate size.
 const CELL: f64 = 12.0;
@@ -17,16 +20,28 @@ const TOP: f64 = 104.0;
 const MARGIN: f64 = 20.0;
 /// Narrower pictures would cut the legend off.
 const LEAST_WIDTH: f64 = 420.0;
+/// Width of a letter, on average and a little more.
+const LETTER: f64 = 6.5;
 
 const STYLE: &str = "text{font:12px sans-serif;fill:#222}.title{font-size:16px;font-weight:bold}.note{fill:#666}\
                      .r{fill:#2a6fb0}.w{fill:#e08214}.grid{stroke:#e4e4e4;stroke-width:1;fill:none}\
                      .tens{stroke:#b5b5b5;stroke-width:1;fill:none}.frame{stroke:#777;fill:#fff}";
 
-/// The picture of the matrix of a model called `name`.
-pub fn draw(matrix: &Matrix, name: &str) -> String {
+/// Write the picture into a file, under the name of the model's file; `note` says more about it.
+pub fn write(path: &Path, matrix: &Matrix, model: &Path, note: &str) -> Result<(), Failure> {
+    let name = model.file_name().unwrap_or(model.as_os_str()).to_string_lossy();
+    let svg = draw(matrix, &name, note);
+    output::write_file(path, |out| {
+        std::io::Write::write_all(out, svg.as_bytes()).map_err(|error| Failure::file(path, &error))
+    })
+}
+
+fn draw(matrix: &Matrix, name: &str, note: &str) -> String {
     let cell = cell_size(matrix);
     let (inner_width, inner_height) = (matrix.columns as f64 * cell, matrix.rows.len() as f64 * cell);
-    let (width, height) = ((LEFT + inner_width + MARGIN).max(LEAST_WIDTH), TOP + inner_height + MARGIN);
+    let below = description(matrix, note);
+    let needed = LEAST_WIDTH.max(2.0 * MARGIN + LETTER * below.chars().count() as f64);
+    let (width, height) = ((LEFT + inner_width + MARGIN).max(needed), TOP + inner_height + MARGIN);
     let mut svg = String::new();
     let _ = write!(
         svg,
@@ -34,7 +49,7 @@ pub fn draw(matrix: &Matrix, name: &str) -> String {
          viewBox=\"0 0 {width} {height}\">\n<style>{STYLE}</style>\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
     );
-    heading(&mut svg, matrix, name);
+    heading(&mut svg, matrix, name, &below);
     let _ = writeln!(
         svg,
         "<rect class=\"frame\" x=\"{LEFT}\" y=\"{TOP}\" width=\"{inner_width}\" height=\"{inner_height}\"/>"
@@ -51,15 +66,19 @@ fn cell_size(matrix: &Matrix) -> f64 {
     ((LONGEST_SIDE / longest).clamp(2.0, CELL) * 2.0).floor() / 2.0
 }
 
-fn heading(svg: &mut String, matrix: &Matrix, name: &str) {
-    let (groups, integers) = (matrix.rows.len(), matrix.columns);
+/// What the matrix is made of, in words.
+fn description(matrix: &Matrix, note: &str) -> String {
+    let Terms { rows, columns, .. } = matrix.terms;
+    let size = format!("{} {rows} (rows), {} {columns} (columns)", matrix.rows.len(), matrix.columns);
+    if note.is_empty() { size } else { format!("{size}, {note}") }
+}
+
+fn heading(svg: &mut String, matrix: &Matrix, name: &str, below: &str) {
+    let Terms { read, write, .. } = matrix.terms;
     let _ = writeln!(svg, "<text class=\"title\" x=\"{MARGIN}\" y=\"28\">{}</text>", escape(name));
-    let _ = writeln!(
-        svg,
-        "<text class=\"note\" x=\"{MARGIN}\" y=\"46\">{groups} groups (rows), {integers} integers (columns)</text>"
-    );
+    let _ = writeln!(svg, "<text class=\"note\" x=\"{MARGIN}\" y=\"46\">{}</text>", escape(below));
     let legend = match matrix.tells_reads_from_writes {
-        true => vec![("read", Access::Read), ("written", Access::Write), ("both", Access::Both)],
+        true => vec![(*read, Access::Read), (*write, Access::Write), ("both", Access::Both)],
         false => vec![("read or written (TEXT)", Access::Both)],
     };
     let mut x = MARGIN;

@@ -5,7 +5,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use tremula_diagrams::Attention;
-use tremula_models::{BddSystem, Format, FormatError, Group, Limits, Node, ReadError, TransitionSystem, read_model};
+use tremula_models::{
+    BddSystem, Format, FormatError, Group, Limits, Node, PetriNet, ReadError, TransitionSystem, read_model,
+};
 
 /// What the program itself and small models take: not worth charging to the budget.
 pub const UNCHARGED: usize = 8 << 20;
@@ -21,6 +23,8 @@ const READER_LIMIT: &str = "(a limit of the reader)";
 pub enum NoModel {
     /// The file is to blame.
     Bad(Failure),
+    /// The file may be all right, but has something that no reader knows yet.
+    Unsupported(Failure),
     /// The file may be all right, but the memory is too small for it.
     TooLarge(String),
     /// Somebody said stop.
@@ -30,7 +34,7 @@ pub enum NoModel {
 impl From<NoModel> for Failure {
     fn from(reason: NoModel) -> Failure {
         match reason {
-            NoModel::Bad(failure) => failure,
+            NoModel::Bad(failure) | NoModel::Unsupported(failure) => failure,
             NoModel::TooLarge(reason) => Failure::Limit(reason),
             NoModel::Stopped => Failure::Limit("interrupted".to_owned()),
         }
@@ -55,6 +59,17 @@ pub fn read(path: &Path, memory: usize, attention: &Attention) -> Result<BddSyst
 
 fn unfit(path: &Path, kind: &str) -> NoModel {
     NoModel::Bad(Failure::Input(format!("{} {kind}: this command takes .bdd files only", path.display())))
+}
+
+/// The same for commands that know Petri nets only.
+pub fn read_net(path: &Path, memory: usize, attention: &Attention) -> Result<PetriNet, NoModel> {
+    match read_any(path, memory, attention)? {
+        TransitionSystem::Net(net) => Ok(net),
+        TransitionSystem::Bdd(_) | TransitionSystem::Ldd(_) => {
+            let problem = "is not a Petri net, and this command is for Petri nets only";
+            Err(NoModel::Bad(Failure::Input(format!("{} {problem}", path.display()))))
+        }
+    }
 }
 
 fn limits(memory: usize) -> Limits {
@@ -83,7 +98,11 @@ fn explain(path: &Path, error: FormatError, attention: &Attention) -> NoModel {
         FormatError::Text(fault) if fault.expected.ends_with(READER_LIMIT) => {
             NoModel::TooLarge(format!("the model does not fit the memory budget: {fault}"))
         }
-        source => NoModel::Bad(Failure::Input(ReadError { path: path.to_owned(), source }.to_string())),
+        source => {
+            let unsupported = matches!(source, FormatError::Unsupported(_));
+            let failure = Failure::Input(ReadError { path: path.to_owned(), source }.to_string());
+            if unsupported { NoModel::Unsupported(failure) } else { NoModel::Bad(failure) }
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::args::{Engine, Order as OrderChoice, ReachArgs};
 use crate::error::Failure;
+use crate::order::no_such_order;
 use crate::reach::{Trouble, note_end, trouble};
 use crate::report::Figures;
 use crate::run::{Marking, Phase, Run, Setting};
@@ -84,9 +85,7 @@ fn contest(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option<Fig
 /// All orders that may be good, or the one that the user wants.
 fn line_up(args: &ReachArgs, net: &PetriNet) -> Result<Lineup, Trouble> {
     let OrderChoice::Chosen(recipe) = args.order else { return Ok(Lineup::new(net)) };
-    let problem =
-        || format!("there is no order `{recipe}` of this net: it lacks what the order is made from, or is too large");
-    Lineup::in_order(net, recipe).ok_or_else(|| Trouble::Failed(Failure::Input(problem())))
+    Lineup::in_order(net, recipe).ok_or_else(|| Trouble::Failed(no_such_order(recipe)))
 }
 
 /// Explore round by round, in the order that the metric likes best or that the user wants.

@@ -205,7 +205,7 @@ fn read_any(run: &Run) -> Result<TransitionSystem, Trouble> {
         return Err(Trouble::Unknown(run.stop_reason()));
     }
     model::read_any(&run.model, run.budget.limit(), &run.attention).map_err(|reason| match reason {
-        NoModel::Bad(failure) => Trouble::Failed(failure),
+        NoModel::Bad(failure) | NoModel::Unsupported(failure) => Trouble::Failed(failure),
         NoModel::TooLarge(reason) => Trouble::Unknown(reason),
         NoModel::Stopped => Trouble::Unknown(run.stop_reason()),
     })

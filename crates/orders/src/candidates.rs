@@ -62,6 +62,14 @@ pub fn order(
     Material::new(net, &incidence, semiflows, limits.heuristic_steps).cook(recipe.into())
 }
 
+/// How good an order is expected to be: a permutation of the places, that of level 0 first.
+#[must_use]
+pub fn score(net: &PetriNet, order: &[u32], limits: &OrderLimits) -> Score {
+    let reverse: Vec<u32> = order.iter().rev().copied().collect();
+    let [score, _] = Judge::new(net, &Incidence::new(net), limits.metric_steps).scores(order, &reverse);
+    score
+}
+
 /// The orders of all recipes, best score first, no order twice. The given order is always among them.
 ///
 /// The second one is an exception: among all but the first, it is the one with the least unique spans. The first two are
@@ -155,6 +163,7 @@ mod tests {
             assert!(is_permutation(&candidate.order, net.places.len()), "{}", candidate.recipe);
             let alone = order(net, candidate.recipe, &semiflows, &OrderLimits::default());
             assert_eq!(alone.as_ref(), Some(&candidate.order), "{}", candidate.recipe);
+            assert_eq!(score(net, &candidate.order, &OrderLimits::default()), candidate.score, "{}", candidate.recipe);
         }
         assert_eq!(of(net).1, candidates);
     }
