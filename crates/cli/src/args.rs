@@ -69,6 +69,24 @@ Orders:
 Example:
   tremula order model.pnml --order sloan+force --places --svg picture.svg";
 
+const MCC_NOTES: &str = "\
+Environment, as the contest sets it:
+  BK_EXAMINATION         what to answer: StateSpace; DO_NOT_COMPETE is the answer
+                         to all others
+  BK_INPUT               the instance; where neither MODEL nor model.pnml in this
+                         folder exists, its folder is looked into
+  BK_TIME_CONFINEMENT    seconds until the contest ends the program
+  BK_MEMORY_CONFINEMENT  megabytes that the program may take
+The last two may be missing. Some time and memory are left unused, so that the
+program ends by itself.
+
+Every value is one line, printed as soon as it is known. CANNOT_COMPUTE is
+printed if there is none within the limits; the reason is on standard error.
+The exit code is 0 then too, and 2 for wrong variables or a wrong file.
+
+Example:
+  BK_EXAMINATION=StateSpace tremula mcc testdata/pnml/Kanban-PT-00005.pnml";
+
 /// More threads than any machine has cores.
 pub const MOST_WORKERS: i64 = 1024;
 
@@ -90,6 +108,8 @@ pub enum Command {
     Convert(ConvertArgs),
     /// Describe a model: variables, groups, what reads and writes what
     Info(InfoArgs),
+    /// Answer as the Model Checking Contest wants it
+    Mcc(MccArgs),
     /// Compare orders for the places of a Petri net
     Order(OrderArgs),
     /// Count the states in a file written by reach --save-states
@@ -162,6 +182,28 @@ pub struct ReachArgs {
 }
 
 impl ReachArgs {
+    /// What is meant by `tremula reach MODEL`.
+    pub fn of(model: PathBuf) -> ReachArgs {
+        ReachArgs {
+            model,
+            strategy: Strategy::AUTO,
+            engine: Engine::Auto,
+            workers: None,
+            mem: None,
+            timeout: None,
+            order: Order::Auto,
+            deadlock: false,
+            json: false,
+            save_states: None,
+            events: None,
+            stats: false,
+            quiet: false,
+            stress: None,
+            tune: Vec::new(),
+            check_stored: false,
+        }
+    }
+
     /// How many threads compute.
     pub fn workers(&self) -> u32 {
         let allowed = || u32::try_from(tremula_fabric::topology::cpu_limit()).unwrap_or(1);
@@ -199,6 +241,14 @@ pub struct InfoArgs {
     /// Draw that matrix into an SVG file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+}
+
+/// `tremula mcc`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = MCC_NOTES)]
+pub struct MccArgs {
+    /// A folder with a file model.pnml, or such a file [default: this folder]
+    pub model: Option<PathBuf>,
 }
 
 /// `tremula order`.
@@ -324,6 +374,12 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Args::command().debug_assert();
+    }
+
+    #[test]
+    fn defaults_are_the_same_everywhere() {
+        let Command::Reach(parsed) = Args::parse_from(["tremula", "reach", "m"]).command else { panic!("reach") };
+        assert_eq!(format!("{parsed:?}"), format!("{:?}", ReachArgs::of("m".into())));
     }
 
     /// This command's help, and that of those below it.

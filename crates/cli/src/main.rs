@@ -8,6 +8,7 @@
 //! | `args` | the command line |
 //! | `reach` | the course of an exploration, from file to answer |
 //! | `net`, `lists` | the same for Petri nets and for `.ldd` models |
+//! | `mcc` | the same for the Model Checking Contest, as its environment says |
 //! | `together` | the same, by several processes |
 //! | `run` | what all threads know about the exploration under way |
 //! | `watch` | the second thread: time limit, signals, progress |
@@ -38,6 +39,7 @@ mod info;
 mod lists;
 mod matrix;
 mod matrix_svg;
+mod mcc;
 mod memory;
 mod model;
 mod net;
@@ -89,6 +91,7 @@ fn dispatch(args: Args, started: Instant) -> Result<Exit, Failure> {
         Command::Convert(args) => convert::convert(&args),
         Command::Info(args) => info::info(&args),
         Command::Order(args) => order::order(&args),
+        Command::Mcc(args) => mcc::mcc(&args, started),
         Command::Count(args) => states::count(&args),
         Command::Contains(args) => states::contains(&args),
         Command::Pick(args) => states::pick(&args),

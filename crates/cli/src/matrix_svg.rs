@@ -22,6 +22,8 @@ const MARGIN: f64 = 20.0;
 const LEAST_WIDTH: f64 = 420.0;
 /// Width of a letter, on average and a little more.
 const LETTER: f64 = 6.5;
+/// The same in the title.
+const TITLE_LETTER: f64 = 9.5;
 
 const STYLE: &str = "text{font:12px sans-serif;fill:#222}.title{font-size:16px;font-weight:bold}.note{fill:#666}\
                      .r{fill:#2a6fb0}.w{fill:#e08214}.grid{stroke:#e4e4e4;stroke-width:1;fill:none}\
@@ -40,7 +42,8 @@ fn draw(matrix: &Matrix, name: &str, note: &str) -> String {
     let cell = cell_size(matrix);
     let (inner_width, inner_height) = (matrix.columns as f64 * cell, matrix.rows.len() as f64 * cell);
     let below = description(matrix, note);
-    let needed = LEAST_WIDTH.max(2.0 * MARGIN + LETTER * below.chars().count() as f64);
+    let title = TITLE_LETTER * name.chars().count() as f64;
+    let needed = LEAST_WIDTH.max(2.0 * MARGIN + title.max(LETTER * below.chars().count() as f64));
     let (width, height) = ((LEFT + inner_width + MARGIN).max(needed), TOP + inner_height + MARGIN);
     let mut svg = String::new();
     let _ = write!(

@@ -22,15 +22,39 @@ pub struct Explored {
     states: Mdd,
 }
 
+/// What is counted of all reachable markings.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Value {
+    /// The markings.
+    States,
+    /// Pairs of a marking and a transition that can fire in it.
+    Transitions,
+    /// The most tokens that are ever in one place.
+    MaxTokenInPlace,
+    /// The most tokens that are ever in all places together.
+    MaxTokenPerMarking,
+}
+
 /// Explore and count; `figures` are those at the end, whatever the end.
 pub fn explore(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option<Figures>) -> Result<(), Trouble> {
     refuse_what_nets_cannot(args)?;
+    let explored = markings(args, run, net, figures)?;
+    count(run, &explored, &mut |_, _| Ok(()))?;
+    if args.deadlock { find_deadlock(run, net, &explored) } else { Ok(()) }
+}
+
+/// Explore only.
+pub fn markings(
+    args: &ReachArgs,
+    run: &Run,
+    net: &PetriNet,
+    figures: &mut Option<Figures>,
+) -> Result<Explored, Trouble> {
     run.known().setting = Setting { format: "pnml", engine: "mdd", order: "auto".to_owned() };
-    let explored = match args.strategy.order {
+    match args.strategy.order {
         Order::Auto | Order::Saturation => contest(args, run, net, figures),
         Order::Bfs | Order::Par | Order::Chaining => rounds(args, run, net, figures),
-    }?;
-    count(args, run, net, &explored)
+    }
 }
 
 fn refuse_what_nets_cannot(args: &ReachArgs) -> Result<(), Trouble> {
@@ -133,33 +157,46 @@ fn note_lower_bound(run: &Run, states: &Mdd) {
     }
 }
 
-/// The figures of all markings; each is known as soon as it is there.
-fn count(args: &ReachArgs, run: &Run, net: &PetriNet, explored: &Explored) -> Result<(), Trouble> {
+/// The figures of all markings, those that take long last; each is known and told as soon as it is there.
+pub fn count(
+    run: &Run,
+    explored: &Explored,
+    tell: &mut dyn FnMut(Value, &str) -> Result<(), Failure>,
+) -> Result<(), Trouble> {
     let Explored { system, states } = explored;
     let failed = |error: Error| trouble(run, error);
-    let count = states.count().map_err(failed)?;
-    let nodes = states.node_count().map_err(failed)?;
+    let mut tell = |value, digits: &str| tell(value, digits).map_err(Trouble::Failed);
+
+    let count = states.count().map_err(failed)?.to_string();
     {
         let mut known = run.known();
-        known.states = Some((count.to_string(), known.rounds));
-        known.nodes = Some(nodes as u64);
+        known.states = Some((count.clone(), known.rounds));
     }
-    let in_place = system.max_tokens_in_place(states).map_err(failed)?;
-    let per_marking = system.max_tokens_per_marking(states).map_err(failed)?;
-    {
-        let mut known = run.known();
-        known.net.max_token_in_place = Some(in_place.to_string());
-        known.net.max_token_per_marking = Some(per_marking.to_string());
-    }
-    let transitions = states.count_possible(&system.events).map_err(failed)?;
-    run.known().net.transitions = Some(transitions.to_string());
-    if args.deadlock {
-        let stuck = system.deadlocks(states).map_err(failed)?;
-        let marking = stuck.vectors().next();
-        let mut known = run.known();
-        known.net.deadlock = Some(marking.is_some());
-        known.net.deadlock_marking = marking.map(|values| named(net, &system.encoding, &values));
-    }
+    tell(Value::States, &count)?;
+
+    let in_place = system.max_tokens_in_place(states).map_err(failed)?.to_string();
+    run.known().net.max_token_in_place = Some(in_place.clone());
+    tell(Value::MaxTokenInPlace, &in_place)?;
+
+    let per_marking = system.max_tokens_per_marking(states).map_err(failed)?.to_string();
+    run.known().net.max_token_per_marking = Some(per_marking.clone());
+    tell(Value::MaxTokenPerMarking, &per_marking)?;
+
+    run.known().nodes = Some(states.node_count().map_err(failed)? as u64);
+
+    let transitions = states.count_possible(&system.events).map_err(failed)?.to_string();
+    run.known().net.transitions = Some(transitions.clone());
+    tell(Value::Transitions, &transitions)
+}
+
+/// Can the net get stuck?
+fn find_deadlock(run: &Run, net: &PetriNet, explored: &Explored) -> Result<(), Trouble> {
+    let Explored { system, states } = explored;
+    let stuck = system.deadlocks(states).map_err(|error| trouble(run, error))?;
+    let marking = stuck.vectors().next();
+    let mut known = run.known();
+    known.net.deadlock = Some(marking.is_some());
+    known.net.deadlock_marking = marking.map(|values| named(net, &system.encoding, &values));
     Ok(())
 }
 

@@ -86,10 +86,14 @@ fn bounds(bounds: &[Option<u64>]) -> String {
     let (Some(least), Some(most)) = (known().min(), known().max()) else {
         return "unknown for all places".to_owned();
     };
-    let range = if least == most { number(most) } else { format!("{} to {}", number(least), number(most)) };
+    let range = if least == most {
+        format!(" by {}", number(most))
+    } else {
+        format!(", by {} to {}", number(least), number(most))
+    };
     match bounds.len() - known().count() {
-        0 => format!("all places bounded by {range}"),
-        open => format!("{} bounded by {range}, {} unknown", of(known().count(), "place", "places"), number(open)),
+        0 => format!("all places bounded{range}"),
+        open => format!("{} bounded{range}, {} unknown", of(known().count(), "place", "places"), number(open)),
     }
 }
 
@@ -100,7 +104,7 @@ mod tests {
     #[test]
     fn bounds_are_summed_up() {
         assert_eq!(bounds(&[Some(1), Some(1)]), "all places bounded by 1");
-        assert_eq!(bounds(&[Some(1), Some(5000)]), "all places bounded by 1 to 5,000");
+        assert_eq!(bounds(&[Some(1), Some(5000)]), "all places bounded, by 1 to 5,000");
         assert_eq!(bounds(&[Some(2), None, None]), "1 place bounded by 2, 2 unknown");
         assert_eq!(bounds(&[None]), "unknown for all places");
     }

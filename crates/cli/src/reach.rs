@@ -61,12 +61,7 @@ pub fn reach(args: &ReachArgs, started: Instant) -> Result<Exit, Failure> {
     }
     let mut figures = None;
     let outcome = explore(args, &run, &mut figures);
-    if !run.claim() {
-        // The watching thread is telling what is known, and ends the program when it has.
-        loop {
-            std::thread::park();
-        }
-    }
+    run.claim_or_wait();
     finish(args, &run, watch, outcome, figures.as_ref())
 }
 

@@ -264,6 +264,16 @@ impl Run {
         !std::mem::replace(&mut self.known().claimed, true)
     }
 
+    /// Claim that right for the exploring thread. If the watching thread has it, that is telling what is known, and ends
+    /// the program when it has: this does not return then.
+    pub fn claim_or_wait(&self) {
+        if !self.claim() {
+            loop {
+                std::thread::park();
+            }
+        }
+    }
+
     /// Has somebody claimed the right to print the result?
     pub fn is_claimed(&self) -> bool {
         self.known().claimed

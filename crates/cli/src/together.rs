@@ -55,12 +55,7 @@ where
         ready => return agree_on_end(fabric, ready.map(|_| Exit::Complete)),
     };
     let explored = explore_together(args, &run, strategy, fabric);
-    if !run.claim() {
-        // The watching thread is telling what is known, and ends the program when it has.
-        loop {
-            std::thread::park();
-        }
-    }
+    run.claim_or_wait();
     if let Some(watch) = watch {
         watch.finish();
     }

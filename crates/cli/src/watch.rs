@@ -34,6 +34,27 @@ pub enum Message {
     Done,
 }
 
+/// What happens when the explorer does not react to a limit.
+pub struct LastWords {
+    /// How long to wait for it.
+    pub grace: Duration,
+    /// Tells what is known, given the reason; then the program ends like this.
+    pub tell: Box<dyn Fn(&Run, String) -> Exit + Send>,
+}
+
+impl Default for LastWords {
+    fn default() -> LastWords {
+        LastWords { grace: GRACE, tell: Box::new(report) }
+    }
+}
+
+/// Print the result as far as it is known.
+fn report(run: &Run, reason: String) -> Exit {
+    // Whether or not somebody reads it: there is nothing else to do.
+    let _ = Report::unknown(run, reason).publish(run, None);
+    Exit::Limit
+}
+
 /// The watching thread, seen from the exploring one.
 pub struct Watch {
     inbox: Sender<Message>,
@@ -43,6 +64,11 @@ pub struct Watch {
 impl Watch {
     /// Start to watch.
     pub fn start(run: &Arc<Run>, quiet: bool) -> std::io::Result<Watch> {
+        Watch::start_with(run, quiet, LastWords::default())
+    }
+
+    /// The same with another way to end.
+    pub fn start_with(run: &Arc<Run>, quiet: bool, last_words: LastWords) -> std::io::Result<Watch> {
         let (inbox, messages) = channel();
         signals::forward(inbox.clone())?;
         let status = if quiet { None } else { StatusLine::on_terminal() };
@@ -52,6 +78,7 @@ impl Watch {
             status,
             meter: Meter::default(),
             looks: 0,
+            last_words,
         };
         let thread = std::thread::Builder::new().name("watch".to_owned()).spawn(move || watcher.watch(&messages))?;
         Ok(Watch { inbox, thread })
@@ -72,6 +99,7 @@ struct Watcher {
     refresh: Option<Instant>,
     meter: Meter,
     looks: u32,
+    last_words: LastWords,
 }
 
 impl Watcher {
@@ -94,7 +122,7 @@ impl Watcher {
     /// Sleep until a message comes or something is due.
     fn wait(&self, messages: &Receiver<Message>) -> Result<Message, RecvTimeoutError> {
         let known = self.run.known().clone();
-        let limit = if known.stop.is_some() { cut_off(&known) } else { self.run.deadline() };
+        let limit = if known.stop.is_some() { self.cut_off(&known) } else { self.run.deadline() };
         let limit = limit.filter(|_| !self.run.is_claimed());
         match limit.into_iter().chain(self.refresh).min() {
             Some(due) => messages.recv_timeout(due.saturating_duration_since(Instant::now())),
@@ -123,14 +151,12 @@ impl Watcher {
         if self.run.is_claimed() || !self.run.is_stopped() {
             return;
         }
-        let overdue = cut_off(&self.run.known()).is_some_and(|due| Instant::now() >= due);
+        let overdue = self.cut_off(&self.run.known()).is_some_and(|due| Instant::now() >= due);
         if overdue && self.run.claim() {
             self.clear();
             let doing = self.run.known().phase.doing();
-            let report = Report::unknown(&self.run, format!("{}, cut off while {doing}", self.run.stop_reason()));
-            // Whether or not somebody reads it: there is nothing else to do.
-            let _ = report.publish(&self.run, None);
-            std::process::exit(Exit::Limit.code());
+            let reason = format!("{}, cut off while {doing}", self.run.stop_reason());
+            std::process::exit((self.last_words.tell)(&self.run, reason).code());
         }
     }
 
@@ -166,11 +192,13 @@ impl Watcher {
             status.clear();
         }
     }
-}
 
-/// When the explorer will be cut off, if it is to stop. Once it has reacted, it may take its time to count what it found.
-fn cut_off(known: &Known) -> Option<Instant> {
-    let (stop, since) = known.stop?;
-    let reacted = matches!(known.phase, Phase::Count | Phase::Finish);
-    Some(since + if stop == Stop::Interrupted && !reacted { SHORT_GRACE } else { GRACE })
+    /// When the explorer will be cut off, if it is to stop. Once it has reacted, it may take its time to count what it
+    /// found.
+    fn cut_off(&self, known: &Known) -> Option<Instant> {
+        let (stop, since) = known.stop?;
+        let reacted = matches!(known.phase, Phase::Count | Phase::Finish);
+        let grace = self.last_words.grace;
+        Some(since + if stop == Stop::Interrupted && !reacted { grace.min(SHORT_GRACE) } else { grace })
+    }
 }
