@@ -93,11 +93,42 @@ pub fn expected() -> Vec<Expected> {
     models
 }
 
+/// What a complete exploration of a Petri net must find.
+pub struct ExpectedNet {
+    pub path: String,
+    pub states: String,
+    pub transitions: String,
+    pub max_token_in_place: String,
+    pub max_token_per_marking: String,
+}
+
+/// All Petri nets in `expected.toml`.
+pub fn expected_nets() -> Vec<ExpectedNet> {
+    let text = std::fs::read_to_string(testdata().join("expected.toml")).expect("expected.toml");
+    let nets: Vec<ExpectedNet> = text.split("[[net]]").skip(1).map(parse_net).collect();
+    assert!(nets.len() >= 5);
+    nets
+}
+
+fn parse_net(entry: &str) -> ExpectedNet {
+    let field = |name: &str| field(entry, name).unwrap_or_else(|| panic!("{name} in {entry}"));
+    ExpectedNet {
+        path: field("path"),
+        states: field("states"),
+        transitions: field("transitions"),
+        max_token_in_place: field("max_token_in_place"),
+        max_token_per_marking: field("max_token_per_marking"),
+    }
+}
+
+/// A field of an entry, without its quotes.
+fn field(entry: &str, name: &str) -> Option<String> {
+    let value = entry.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "))?;
+    Some(value.trim_matches('"').to_owned())
+}
+
 fn parse(entry: &str) -> Expected {
-    let field = |name: &str| {
-        let value = entry.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "))?;
-        Some(value.trim_matches('"').to_owned())
-    };
+    let field = |name: &str| field(entry, name);
     Expected {
         path: field("path").expect("a path"),
         states: field("states").expect("states"),
@@ -109,6 +140,29 @@ fn parse(entry: &str) -> Expected {
 /// Is the number with digits `a` smaller than or equal to that with digits `b`?
 pub fn at_most(a: &str, b: &str) -> bool {
     (a.len(), a) <= (b.len(), b)
+}
+
+/// Asserts that a picture is well-formed XML: tags are nested, attributes quoted, special characters escaped.
+pub fn assert_well_formed(svg: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = svg;
+    while let Some(start) = rest.find('<') {
+        let (text, tag) = rest.split_at(start);
+        assert!(text.trim().is_empty() || !open.is_empty(), "text outside of the picture: {text}");
+        for entity in text.split('&').skip(1) {
+            assert!(["amp;", "lt;", "gt;"].iter().any(|name| entity.starts_with(name)), "&{entity}");
+        }
+        let end = tag.find('>').unwrap_or_else(|| panic!("a tag without an end: {tag}"));
+        let inside = &tag[1..end];
+        assert!(!inside.contains('<') && inside.matches('"').count().is_multiple_of(2), "<{inside}>");
+        match (inside.strip_prefix('/'), inside.ends_with('/')) {
+            (Some(name), _) => assert_eq!(open.pop(), Some(name)),
+            (None, true) => {}
+            (None, false) => open.push(inside.split(' ').next().unwrap_or_default()),
+        }
+        rest = &tag[end + 1..];
+    }
+    assert!(open.is_empty() && rest.trim().is_empty(), "{open:?} {rest}");
 }
 
 /// Wait until something is the case; it must be within a generous time.
