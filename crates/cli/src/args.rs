@@ -71,10 +71,10 @@ Example:
 
 const MCC_NOTES: &str = "\
 Environment, as the contest sets it:
-  BK_EXAMINATION         what to answer: StateSpace; DO_NOT_COMPETE is the answer
-                         to all others
-  BK_INPUT               the instance; where neither MODEL nor model.pnml in this
-                         folder exists, its folder is looked into
+  BK_EXAMINATION         what to answer: StateSpace; all others are answered
+                         by DO_NOT_COMPETE
+  BK_INPUT               the instance; its folder is looked into if no MODEL is
+                         named and this folder has no model.pnml
   BK_TIME_CONFINEMENT    seconds until the contest ends the program
   BK_MEMORY_CONFINEMENT  megabytes that the program may take
 The last two may be missing. Some time and memory are left unused, so that the

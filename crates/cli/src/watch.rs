@@ -34,12 +34,15 @@ pub enum Message {
     Done,
 }
 
+/// Tells what is known, given the reason for ending, and how to end.
+type Tell = dyn Fn(&Run, String) -> Exit + Send;
+
 /// What happens when the explorer does not react to a limit.
 pub struct LastWords {
     /// How long to wait for it.
     pub grace: Duration,
     /// Tells what is known, given the reason; then the program ends like this.
-    pub tell: Box<dyn Fn(&Run, String) -> Exit + Send>,
+    pub tell: Box<Tell>,
 }
 
 impl Default for LastWords {
