@@ -26,8 +26,10 @@ const CANNOT_COMPUTE: &str = "CANNOT_COMPUTE";
 const TIME_MARGIN: f64 = 0.03;
 const LONGEST_MARGIN: Duration = Duration::from_secs(10);
 const LEAST_MARGIN: Duration = Duration::from_millis(100);
-/// Memory that tables may take, of each 100 bytes: the rest is for the program, its threads and the system.
-const MEMORY_PERCENT: u64 = 80;
+/// The share of the memory that tables may take.
+const MEMORY_SHARE: f64 = 0.8;
+/// At least so much is left for the program and its threads, as measured and a little more; but not most of the memory.
+const LEAST_RESERVE: usize = 160 << 20;
 
 /// Why there is no answer, or no further one.
 enum NoAnswer {
@@ -97,11 +99,10 @@ impl Confinement {
     /// How to explore a model within the limits.
     fn apply(&self, model: PathBuf) -> ReachArgs {
         let allowed = Size::default().to_bytes();
-        let share = |bytes: usize| usize::try_from(bytes as u128 * u128::from(MEMORY_PERCENT) / 100).unwrap_or(bytes);
         ReachArgs {
             quiet: true,
             timeout: self.time.map(|time| time - 2 * self.margin()),
-            mem: self.memory.map(|memory| Size::Bytes(share(memory).min(allowed))),
+            mem: self.memory.map(|memory| Size::Bytes(tables(memory).min(allowed))),
             ..ReachArgs::of(model)
         }
     }
@@ -111,6 +112,12 @@ impl Confinement {
         let Some(time) = self.time else { return LONGEST_MARGIN };
         time.mul_f64(TIME_MARGIN).clamp(LEAST_MARGIN, LONGEST_MARGIN).min(time / 4)
     }
+}
+
+/// Memory for tables, of so much for everything.
+fn tables(memory: usize) -> usize {
+    let share = (memory as f64 * MEMORY_SHARE) as usize;
+    share.min(memory.saturating_sub(LEAST_RESERVE)).max(memory / 4)
 }
 
 fn seconds(text: &str) -> Option<Duration> {
@@ -268,6 +275,8 @@ mod tests {
     fn some_memory_is_left() {
         let Some(Size::Bytes(bytes)) = confinement(1.0).apply(PathBuf::new()).mem else { panic!("a size") };
         assert!(bytes <= 800 << 20);
+        assert_eq!(tables(400 << 20), 240 << 20);
+        assert_eq!(tables(4 << 20), 1 << 20);
     }
 
     #[test]
