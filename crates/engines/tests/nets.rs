@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tremula_diagrams::mdd::{Mdd, MddOptions, Saturation};
 use tremula_diagrams::{Attention, Budget, Error};
-use tremula_engines::net::{Contest, Contestant, Encoding, NetSystem, NoWinner, lineup};
+use tremula_engines::net::{Contest, Contestant, Encoding, Lineup, NetSystem, NoWinner, groups};
 use tremula_engines::{Order, Strategy};
 use tremula_models::{Arc, Limits, PetriNet, Place, Transition, read_pnml_file};
 use tremula_orders::{FlowLimits, OrderLimits, Semiflows, candidates};
@@ -38,7 +38,7 @@ fn saturations() -> impl Iterator<Item = Way> {
 }
 
 fn build(net: &PetriNet, order: &[u32], budget: &Budget, options: MddOptions) -> Result<NetSystem, Error> {
-    let encoding = Encoding::new(net, order).expect("few tokens");
+    let encoding = Encoding::new(net, order, &[]).expect("few tokens");
     NetSystem::build(encoding, budget, options, Attention::default())
 }
 
@@ -258,7 +258,7 @@ fn orders(net: &PetriNet) -> Vec<Vec<u32>> {
 #[test]
 fn known_nets_have_their_four_values() {
     for Known { path, net, values } in known_nets().iter().filter(|known| !known.is_vast()) {
-        for order in lineup(net).iter().map(|contestant| &contestant.order).take(6) {
+        for order in Lineup::new(net).contestants.iter().map(|contestant| &contestant.order).take(6) {
             for way in saturations() {
                 let found = values_of(net, order, way, MddOptions::default());
                 assert_eq!(found, *values, "{path} by {way:?} in {order:?}");
@@ -267,10 +267,41 @@ fn known_nets_have_their_four_values() {
     }
 }
 
+/// With variables that places share, how many did, and whether all is as expected.
+fn check_shared(name: &str, net: &PetriNet, expected: &Values, deadlocks: Option<usize>) -> usize {
+    let groups = groups(net, &Semiflows::of(net, &FlowLimits::default()));
+    for order in orders(net).iter().take(4) {
+        for (saturation, stress) in [(SATURATIONS[0], None), (SATURATIONS[1], None), (SATURATIONS[0], Some(97))] {
+            let encoding = Encoding::new(net, order, &groups).unwrap();
+            let options = MddOptions { stress, ..THRIFTY };
+            let system = NetSystem::build(encoding, &Budget::new(MEMORY), options, Attention::default()).unwrap();
+            let states = explore(&system, Way::Saturate(saturation)).unwrap();
+            assert_eq!(values(&system, &states).as_ref(), Ok(expected), "{name} {saturation:?} {stress:?} {order:?}");
+            if let Some(deadlocks) = deadlocks {
+                let stuck = system.deadlocks(&states).unwrap().count().unwrap();
+                assert_eq!(stuck.to_string(), deadlocks.to_string(), "{name} in {order:?}");
+            }
+        }
+    }
+    groups.iter().map(|group| group.places.len()).sum()
+}
+
+#[test]
+fn places_that_share_variables_change_no_value() {
+    let mut shared = 0;
+    for Sample { name, net, explicit } in &samples() {
+        shared += check_shared(name, net, &explicit.values, Some(explicit.deadlocks.len()));
+    }
+    for Known { path, net, values } in known_nets().iter().filter(|known| !known.is_vast()) {
+        shared += check_shared(path, net, values, None);
+    }
+    assert!(shared > 100, "{shared} places share variables");
+}
+
 #[test]
 fn small_known_nets_have_them_by_every_strategy() {
     for Known { path, net, values } in known_nets().iter().filter(|known| known.is_small()) {
-        let best = lineup(net);
+        let best = Lineup::new(net).contestants;
         for order in best.iter().map(|contestant| &contestant.order).take(2) {
             for way in rounds() {
                 let found = values_of(net, order, way, MddOptions::default());
@@ -360,7 +391,7 @@ fn squeezed(net: &PetriNet, order: &[u32], way: Way, bytes: usize) -> Result<Val
 fn little_memory_gives_no_wrong_value() {
     let (mut complete, mut unknown) = (0, 0);
     let mut check = |name: &str, net: &PetriNet, expected: &Values, sizes: &[usize], ways: &[Way]| {
-        for order in lineup(net).iter().map(|contestant| &contestant.order).take(2) {
+        for order in Lineup::new(net).contestants.iter().map(|contestant| &contestant.order).take(2) {
             for (&bytes, &way) in sizes.iter().flat_map(|bytes| ways.iter().map(move |way| (bytes, way))) {
                 match squeezed(net, order, way, bytes) {
                     Ok(found) => {
@@ -393,10 +424,11 @@ fn little_memory_gives_no_wrong_value() {
 #[test]
 fn a_contest_gives_the_same_values_whoever_wins() {
     for Known { path, net, values } in known_nets().iter().filter(|known| !known.is_vast()) {
-        let contestants = lineup(net);
+        let Lineup { groups, contestants } = Lineup::new(net);
         for workers in [1, 2, 3] {
             let contest = Contest {
                 net,
+                groups: &groups,
                 contestants: &contestants,
                 workers,
                 budget: &Budget::new(1 << 30),
@@ -442,7 +474,12 @@ fn given_contestants(net: &PetriNet) -> Vec<Contestant> {
     let reverse = given.iter().rev().copied().collect();
     let orders = [("given", given), ("reverse", reverse)];
     let both = orders.iter().flat_map(|(name, order)| {
-        SATURATIONS.map(|saturation| Contestant { name: (*name).to_owned(), order: order.clone(), saturation })
+        SATURATIONS.map(|saturation| Contestant {
+            name: (*name).to_owned(),
+            order: order.clone(),
+            saturation,
+            grouped: false,
+        })
     });
     both.collect()
 }
@@ -464,8 +501,15 @@ fn a_cancelled_contest_keeps_a_lower_bound() {
     for workers in [1, 2, 3] {
         let (budget, attention) = (Budget::new(1 << 30), Attention::default());
         let options = MddOptions::default();
-        let contest =
-            Contest { net: &net, contestants: &contestants, workers, budget: &budget, options, attention: &attention };
+        let contest = Contest {
+            net: &net,
+            groups: &[],
+            contestants: &contestants,
+            workers,
+            budget: &budget,
+            options,
+            attention: &attention,
+        };
         let ended = std::thread::scope(|scope| {
             scope.spawn(|| {
                 std::thread::sleep(Duration::from_millis(300));
@@ -486,10 +530,11 @@ fn a_cancelled_contest_keeps_a_lower_bound() {
 #[test]
 fn what_takes_long_is_right_or_a_lower_bound() {
     for Known { path, net, values } in known_nets().iter().filter(|known| known.is_vast()) {
-        let contestants = lineup(net);
+        let Lineup { groups, contestants } = Lineup::new(net);
         let (budget, attention) = (Budget::new(1 << 30), Attention::default());
         let contest = Contest {
             net,
+            groups: &groups,
             contestants: &contestants,
             workers: 2,
             budget: &budget,
@@ -523,10 +568,11 @@ fn a_contest_in_little_memory_has_no_winner_or_the_right_one() {
     let known = known_nets();
     let mut winners = 0;
     for Known { path, net, values } in known.iter().filter(|known| !known.is_vast()) {
-        let contestants = lineup(net);
+        let Lineup { groups, contestants } = Lineup::new(net);
         for (bytes, workers) in [50_000, 200_000, 600_000].into_iter().flat_map(|bytes| [(bytes, 1), (bytes, 2)]) {
             let contest = Contest {
                 net,
+                groups: &groups,
                 contestants: &contestants,
                 workers,
                 budget: &Budget::new(bytes),
