@@ -31,9 +31,9 @@ fn wrong_arguments_are_refused() {
     assert_refused(&["reach"], "<MODEL>");
     assert_refused(&["reach", &path, "--fast"], "--fast");
     assert_refused(&["reach", &path, "--strategy", "dfs"], "unknown strategy `dfs`");
-    assert_refused(&["reach", &path, "--order", "force"], "given by its file");
-    assert_refused(&["reach", &path, "--order", "random"], "random");
-    assert_refused(&["reach", &path, "--engine", "zdd"], "expected auto, bdd or mdd");
+    assert_refused(&["reach", &path, "--order", "force"], "--order auto or given");
+    assert_refused(&["reach", &path, "--order", "random"], "unknown order `random`");
+    assert_refused(&["reach", &path, "--engine", "zdd"], "expected auto, bdd, ldd or mdd");
     assert_refused(&["reach", &path, "--workers", "0"], "--workers");
     assert_refused(&["reach", &path, "--mem", "lots"], "50%");
     assert_refused(&["reach", &path, "--timeout", "-1"], "number of seconds");
