@@ -44,7 +44,7 @@ fn wrong_arguments_are_refused() {
 #[test]
 fn what_does_not_exist_yet_says_so() {
     let path = model(SMALL);
-    for engine in ["ldd", "gpu", "explicit"] {
+    for engine in ["gpu", "explicit"] {
         assert_refused(&["reach", &path, "--engine", engine], "not available yet");
     }
 }

@@ -170,18 +170,18 @@ fn what_nets_cannot_is_refused() {
     let path = model(KANBAN);
     let folder = tempfile::tempdir().unwrap();
     assert_refused(&["reach", &path, "--engine", "bdd"], "Petri nets are explored with --engine mdd");
-    assert_refused(&["reach", &path, "--engine", "zdd"], "expected auto, bdd or mdd");
-    assert_refused(&["reach", &path, "--engine", "ldd"], "not available yet");
+    assert_refused(&["reach", &path, "--engine", "zdd"], "expected auto, bdd, ldd or mdd");
+    assert_refused(&["reach", &path, "--engine", "ldd"], "--engine mdd");
+    assert_refused(&["reach", &path, "--engine", "gpu"], "not available yet");
     assert_refused(&["reach", &path, "--order", "units"], "there is no order `units` of this net");
     assert_refused(&["reach", &path, "--order", "random"], "unknown order `random`");
     assert_refused(&["reach", &path, "--order", "sloan+fast"], "unknown order `sloan+fast`");
     assert_refused(&["reach", &path, "--strategy", "dfs"], "unknown strategy `dfs`");
     assert_refused(&["reach", &path, "--save-states", &at(&folder, "states")], "cannot be saved yet");
     assert_refused(&["reach", &path, "--check-stored"], "no reachable set to compare with");
-    assert_refused(&["info", &path], "Petri net");
     assert_refused(&["convert", &path, &at(&folder, "out.bdd")], "Petri net");
     let diagram = model(common::SMALL);
-    assert_refused(&["reach", &diagram, "--engine", "mdd"], "explored with --engine bdd");
+    assert_refused(&["reach", &diagram, "--engine", "mdd"], "--engine mdd is for Petri nets");
     assert_refused(&["reach", &diagram, "--order", "sloan"], "--order auto or given");
     assert_refused(&["reach", &diagram, "--deadlock"], "Petri nets");
 }
