@@ -124,11 +124,12 @@ impl Contest<'_> {
         let favourite = runners.pop().expect("somebody takes part");
         let mut all = if self.workers > 1 && !field.is_empty() {
             let stop = || attentions.iter().for_each(Attention::cancel);
+            let camps = AtomicUsize::new(2);
             std::thread::scope(|scope| {
-                let favourite = scope.spawn(|| favourite.run_to_end(&stop));
-                let mut field = self.run_field(field, &stop);
-                field.push(favourite.join().expect("runners do not panic"));
-                field
+                let favourite = scope.spawn(|| leave(vec![favourite.run_to_end(&stop)], &camps));
+                let mut all = leave(self.run_field(field, &stop), &camps);
+                all.extend(favourite.join().expect("runners do not panic"));
+                all
             })
         } else {
             self.take_turns(favourite, field)
@@ -161,24 +162,28 @@ impl Contest<'_> {
         field
     }
 
-    /// One worker: before each round of the field the favourite gets as much work as all the others together.
+    /// One worker: before each round of the field the favourite gets as much work as all the others together. In the end
+    /// the first who can goes on alone, with all the memory.
     fn take_turns<'a>(&self, mut favourite: Runner<'a>, mut field: Vec<Runner<'a>>) -> Vec<Runner<'a>> {
         for (most, lookups) in ROUNDS {
             field.truncate(most);
             favourite.work(Some(lookups * field.len().max(1) as u64));
-            if favourite.is_done() || favourite.attention.is_cancelled() {
+            if favourite.is_done() || self.attention.is_cancelled() {
                 break;
             }
+            if favourite.ended.is_some() && !field.is_empty() {
+                favourite = field.remove(0);
+            }
             round(&mut field, 1, Some(lookups), &|| {});
-            if field.iter().any(Runner::is_done) {
+            if field.iter().any(Runner::is_done) || self.attention.is_cancelled() {
                 break;
             }
             drop_those_who_ended(&mut field);
         }
-        field.push(favourite);
-        if !field.iter().any(Runner::is_done) {
-            // The favourite goes on alone, with all the memory.
-            field.drain(..field.len() - 1);
+        field.insert(0, favourite);
+        if !field.iter().any(Runner::is_done) && !self.attention.is_cancelled() {
+            drop_those_who_ended(&mut field);
+            field.truncate(1);
             field[0].work(None);
         }
         field
@@ -219,6 +224,17 @@ fn round(runners: &mut [Runner], crew: usize, lookups: Option<u64>, stop: &(impl
         }
         work();
     });
+}
+
+/// What a camp, the favourite or the field, leaves when it is at its end: if the other one is still running, it gets the
+/// memory of those who had too little.
+fn leave<'a>(mut runners: Vec<Runner<'a>>, camps: &AtomicUsize) -> Vec<Runner<'a>> {
+    // Relaxed: the count hands nothing over; who is wrongly taken for running gets memory that it does not need.
+    let is_last = camps.fetch_sub(1, Ordering::Relaxed) == 1;
+    for runner in runners.iter_mut().filter(|runner| !is_last && runner.ended == Some(Error::TableFull)) {
+        runner.engine = None;
+    }
+    runners
 }
 
 /// Those who cannot go on leave, but somebody stays to tell why.
