@@ -154,6 +154,9 @@ pub struct ReachArgs {
     /// can
     #[arg(long)]
     pub deadlock: bool,
+    /// With --deadlock: a shortest sequence of firings that leads there
+    #[arg(long, requires = "deadlock")]
+    pub trace: bool,
     /// Print the result as one JSON object
     #[arg(long)]
     pub json: bool,
@@ -193,6 +196,7 @@ impl ReachArgs {
             timeout: None,
             order: Order::Auto,
             deadlock: false,
+            trace: false,
             json: false,
             save_states: None,
             events: None,

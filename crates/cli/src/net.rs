@@ -40,7 +40,7 @@ pub fn explore(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option
     refuse_what_nets_cannot(args)?;
     let explored = markings(args, run, net, figures)?;
     count(run, &explored, &mut |_, _| Ok(()))?;
-    if args.deadlock { find_deadlock(run, net, &explored) } else { Ok(()) }
+    if args.deadlock { find_deadlock(args, run, net, &explored) } else { Ok(()) }
 }
 
 /// Explore only.
@@ -189,21 +189,33 @@ pub fn count(
     tell(Value::Transitions, &transitions)
 }
 
-/// Can the net get stuck?
-fn find_deadlock(run: &Run, net: &PetriNet, explored: &Explored) -> Result<(), Trouble> {
+/// Can the net get stuck? A marking is known as soon as it is found, a way to the nearest one only if it was asked for.
+fn find_deadlock(args: &ReachArgs, run: &Run, net: &PetriNet, explored: &Explored) -> Result<(), Trouble> {
     let Explored { system, states } = explored;
-    let stuck = system.deadlocks(states).map_err(|error| trouble(run, error))?;
-    let marking = stuck.vectors().next();
+    let failed = |error: Error| trouble(run, error);
+    let stuck = system.deadlocks(states).map_err(failed)?;
+    let marking = stuck.vectors().next().map(|values| system.encoding.marking(&values));
+    {
+        let mut known = run.known();
+        known.net.deadlock = Some(marking.is_some());
+        known.net.deadlock_marking = marking.as_deref().map(|tokens| named(net, tokens));
+    }
+    if !args.trace || marking.is_none() {
+        return Ok(());
+    }
+    let trace = system.shortest_trace(&stuck).map_err(failed)?;
+    let trace = trace.filter(|trace| trace.holds(net));
+    let unsound = || Trouble::Failed(Failure::Internal("the net does not fire as the trace says".to_owned()));
+    let trace = trace.ok_or_else(unsound)?;
     let mut known = run.known();
-    known.net.deadlock = Some(marking.is_some());
-    known.net.deadlock_marking = marking.map(|values| named(net, &system.encoding, &values));
+    known.net.deadlock_marking = Some(named(net, &trace.marking));
+    known.net.deadlock_trace = Some(trace.firings.iter().map(|&at| net.transitions[at].id.clone()).collect());
     Ok(())
 }
 
 /// A marking by the names of places.
-fn named(net: &PetriNet, encoding: &Encoding, values: &[u32]) -> Marking {
-    let tokens = encoding.marking(values);
-    let held = net.places.iter().zip(tokens).filter(|&(_, tokens)| tokens > 0);
+fn named(net: &PetriNet, tokens: &[u128]) -> Marking {
+    let held = net.places.iter().zip(tokens).filter(|&(_, &tokens)| tokens > 0);
     held.map(|(place, tokens)| (place.id.clone(), tokens.to_string().into())).collect()
 }
 

@@ -181,8 +181,7 @@ impl Report {
 
     /// What is known of a net beyond its states.
     fn net_text(&self) -> String {
-        let NetFigures { transitions, max_token_in_place, max_token_per_marking, deadlock, deadlock_marking } =
-            &self.net;
+        let NetFigures { transitions, max_token_in_place, max_token_per_marking, .. } = &self.net;
         let mut text = String::new();
         if let Some(digits) = transitions {
             let shown =
@@ -192,12 +191,20 @@ impl Report {
         if let (Some(place), Some(marking)) = (max_token_in_place, max_token_per_marking) {
             text += &line("Tokens", &format!("at most {} in a place, {} in all", grouped(place), grouped(marking)));
         }
-        match (deadlock, deadlock_marking) {
-            (Some(false), _) => text += &line("Deadlock", "none"),
-            (Some(true), Some(marking)) => text += &marking_text(marking),
-            _ => {}
+        text + &self.deadlock_text()
+    }
+
+    fn deadlock_text(&self) -> String {
+        let trace = || {
+            let firings = self.net.deadlock_trace.as_ref()?;
+            let heading = format!("{} firings lead there:", grouped(&firings.len().to_string()));
+            Some(line("Trace", &heading) + &rows(firings.iter().cloned(), "(none: it is the initial marking)"))
+        };
+        match (self.net.deadlock, &self.net.deadlock_marking) {
+            (Some(false), _) => line("Deadlock", "none"),
+            (Some(true), Some(marking)) => marking_text(marking) + &trace().unwrap_or_default(),
+            _ => String::new(),
         }
-        text
     }
 
     fn order_text(&self) -> String {
@@ -223,13 +230,19 @@ impl Report {
     }
 }
 
-/// A marking in which nothing can fire, on as many lines as it takes.
+/// A marking in which nothing can fire.
 fn marking_text(marking: &Marking) -> String {
-    let mut text = line("Deadlock", "yes, with these tokens:");
-    let mut row = String::new();
-    for (place, tokens) in marking {
-        let tokens = tokens.as_str().unwrap_or_default();
-        let item = if tokens == "1" { place.clone() } else { format!("{place}={tokens}") };
+    let item = |(place, tokens): (&String, &serde_json::Value)| match tokens.as_str() {
+        Some("1") | None => place.clone(),
+        Some(tokens) => format!("{place}={tokens}"),
+    };
+    line("Deadlock", "yes, with these tokens:") + &rows(marking.iter().map(item), "(no tokens at all)")
+}
+
+/// Items on as many lines as it takes.
+fn rows(items: impl Iterator<Item = String>, none: &str) -> String {
+    let (mut text, mut row) = (String::new(), String::new());
+    for item in items {
         if !row.is_empty() && row.chars().count() + 1 + item.chars().count() > WIDTH - LABEL {
             text += &line("", &std::mem::take(&mut row));
         }
@@ -238,10 +251,8 @@ fn marking_text(marking: &Marking) -> String {
         }
         row += &item;
     }
-    if row.is_empty() {
-        row += "(no tokens at all)";
-    }
-    text + &line("", &row)
+    let last = if row.is_empty() { none } else { &row };
+    text + &line("", last)
 }
 
 /// A label and a value.

@@ -103,6 +103,9 @@ pub struct NetFigures {
     /// Such a marking: places with tokens, and their numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadlock_marking: Option<Marking>,
+    /// Transitions that lead there one after the other, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadlock_trace: Option<Vec<String>>,
 }
 
 /// Tokens by place, where there are some.

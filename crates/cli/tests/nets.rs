@@ -166,6 +166,18 @@ fn without_a_deadlock_the_exit_code_is_that_of_success() {
 }
 
 #[test]
+fn a_trace_leads_to_the_deadlock() {
+    let path = model("pnml/PhilosophersDyn-PT-03.pnml.gz");
+    let output = run(&["reach", &path, "--deadlock", "--trace", "--json"]);
+    assert_eq!(code(&output), exit::VIOLATED, "{output:?}");
+    let value = json(&output);
+    assert!(!value["deadlock_trace"].as_array().unwrap().is_empty(), "{value}");
+    let text = stdout(&run(&["reach", &path, "--deadlock", "--trace"]));
+    assert!(text.contains("firings lead there:"), "{text}");
+    assert_refused(&["reach", &path, "--trace"], "--deadlock");
+}
+
+#[test]
 fn what_nets_cannot_is_refused() {
     let path = model(KANBAN);
     let folder = tempfile::tempdir().unwrap();

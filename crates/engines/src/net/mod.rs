@@ -31,9 +31,11 @@ mod encoding;
 mod groups;
 mod lineup;
 mod system;
+mod trace;
 
 pub use contest::{Contest, Contestant, Finished, NoWinner, Unfinished};
 pub use encoding::{Encoding, EncodingError, Variable};
 pub use groups::{Group, groups};
 pub use lineup::Lineup;
 pub use system::{NetSystem, StateSpace};
+pub use trace::Trace;
