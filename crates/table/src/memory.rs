@@ -1,7 +1,7 @@
 //! Zeroed arrays in reserved address space: growing one never moves or copies it.
 //!
 //! A [`Region`] reserves room for its largest length at once and hands out a prefix. The kernel gives memory to pages
-//! when they are first touched, so an unused tail costs address space only. Huge pages are advised.
+//! when they are first touched, so an unused tail costs address space only. Huge pages are advised, at once or later.
 
 use crate::sync::unless_modelled;
 use crate::tuning;
@@ -28,18 +28,29 @@ pub struct Region<T> {
 }
 
 impl<T: Pod> Region<T> {
-    /// Reserve room for `capacity` elements; the length starts at zero.
+    /// Reserve room for `capacity` elements in huge pages; the length starts at zero.
     pub fn reserve(capacity: usize) -> Result<Region<T>, MapError> {
+        let region = Region::reserve_small_pages(capacity)?;
+        region.use_huge_pages();
+        Ok(region)
+    }
+
+    /// Advise huge pages for what is touched from now on.
+    pub fn use_huge_pages(&self) {
+        if tuning::HUGE_PAGES {
+            // SAFETY: the range is the mapping (R1); the advice does not change its contents.
+            // A kernel without huge pages refuses; that costs speed only.
+            let _ = unsafe { madvise(self.base.as_ptr().cast(), self.reserved, Advice::LinuxHugepage) };
+        }
+    }
+
+    /// The same in pages of the usual size, for those who may stay small.
+    pub fn reserve_small_pages(capacity: usize) -> Result<Region<T>, MapError> {
         let bytes = capacity.checked_mul(size_of::<T>()).ok_or(MapError)?.max(1).next_multiple_of(HUGE_PAGE);
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: an anonymous mapping at an address of the kernel's choice aliases nothing (establishes R1).
         let address = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, flags) }
             .map_err(|_| MapError)?;
-        if tuning::HUGE_PAGES {
-            // SAFETY: the range is the mapping just made; the advice does not change its contents.
-            // A kernel without huge pages refuses; that costs speed only.
-            let _ = unsafe { madvise(address, bytes, Advice::LinuxHugepage) };
-        }
         let base = NonNull::new(address.cast::<T>()).ok_or(MapError)?;
         Ok(Region { base, len: 0, reserved: bytes, _owns: PhantomData })
     }

@@ -30,9 +30,13 @@ impl Index {
     }
 
     pub(super) fn new(most: usize, granules: usize) -> Result<Index, MapError> {
-        let mut slots = Region::reserve(Self::slots_for(most))?;
+        let mut slots = Region::reserve_small_pages(Self::slots_for(most))?;
         slots.resize(Self::slots_for(granules));
         Ok(Index { slots })
+    }
+
+    pub(super) fn use_huge_pages(&self) {
+        self.slots.use_huge_pages();
     }
 
     #[inline]

@@ -51,9 +51,13 @@ impl Memo {
     pub(super) const ENTRY_BYTES: usize = size_of::<Entry>();
 
     pub(super) fn new(capacity: usize, len: usize) -> Result<Memo, MapError> {
-        let mut entries = Region::reserve(capacity)?;
+        let mut entries = Region::reserve_small_pages(capacity)?;
         entries.resize(len);
         Ok(Memo { entries })
+    }
+
+    pub(super) fn use_huge_pages(&self) {
+        self.entries.use_huge_pages();
     }
 
     pub(super) fn len(&self) -> usize {

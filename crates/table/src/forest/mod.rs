@@ -72,6 +72,8 @@ const CROWDED_SHARE: f64 = 0.5;
 /// More of the granules than this share in use, and no budget to grow: the table is full.
 const FULL_SHARE: f64 = 0.9;
 
+/// With so many bytes of nodes, huge pages pay: a contest has many forests that stay smaller.
+const HUGE_PAGES_FROM: usize = 8 << 20;
 /// Fewer granules are not worth a table.
 const LEAST_GRANULES: usize = 16;
 
@@ -243,6 +245,11 @@ impl Forest {
         let target = (2 * room).min(affordable).min(self.most);
         if target < room + room / 8 || self.lease.resize(bytes_for(target)).is_err() {
             return false;
+        }
+        if Space::bytes(target) >= HUGE_PAGES_FROM {
+            self.space.use_huge_pages();
+            self.index.use_huge_pages();
+            self.memos.iter().for_each(Memo::use_huge_pages);
         }
         self.space.grow(target);
         self.marks.resize(target);

@@ -27,10 +27,14 @@ impl Space {
     }
 
     pub(super) fn new(most: usize, granules: usize) -> Result<Space, MapError> {
-        let mut words = Region::reserve(most * GRANULE_WORDS)?;
+        let mut words = Region::reserve_small_pages(most * GRANULE_WORDS)?;
         words.resize(granules * GRANULE_WORDS);
         // The places of the two terminals stay unused.
         Ok(Space { words, frontier: Forest::TERMINAL + 1, free: [NONE; SMALL + 1], free_granules: 0 })
+    }
+
+    pub(super) fn use_huge_pages(&self) {
+        self.words.use_huge_pages();
     }
 
     /// The first word of a node.
