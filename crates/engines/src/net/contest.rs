@@ -86,9 +86,9 @@ impl std::fmt::Debug for Unfinished {
 
 /// Rounds of the field: how many are in it, and how many look-ups each of them may make.
 const ROUNDS: [(usize, u64); 7] = [
-    (16, 60_000),
-    (12, 300_000),
-    (8, 1_500_000),
+    (16, 20_000),
+    (12, 150_000),
+    (8, 1_000_000),
     (8, 8_000_000),
     (6, 40_000_000),
     (3, 200_000_000),

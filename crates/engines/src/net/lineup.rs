@@ -32,13 +32,15 @@ impl Lineup {
         let candidates = candidates(net, &semiflows, &OrderLimits::default());
         let groups = groups(net, &semiflows);
         let ways = ways(net, &groups);
-        let in_its_ways = |(rank, candidate): (usize, &Candidate)| {
-            let (name, order) = (candidate.recipe.to_string(), &candidate.order);
+        let mut places: Vec<(usize, Contestant)> = Vec::new();
+        for (rank, candidate) in candidates.iter().take(MOST_ORDERS).enumerate() {
             let tried = ways.iter().filter(|way| rank < TRIED_ALL_WAYS || way.is_robust);
-            tried.map(|way| way.contestant(&name, order)).collect::<Vec<_>>()
-        };
-        let contestants = candidates.iter().take(MOST_ORDERS).enumerate().flat_map(in_its_ways).collect();
-        Lineup { groups, contestants }
+            // A second way with a good order is as promising as a first way with the next one.
+            let placed = tried.enumerate().map(|(nth, way)| (rank + nth, way.contestant(candidate)));
+            places.extend(placed);
+        }
+        places.sort_by_key(|&(place, _)| place);
+        Lineup { groups, contestants: places.into_iter().map(|(_, contestant)| contestant).collect() }
     }
 
     /// Contestants in one order; none if the net is not made for it, or too large.
@@ -47,8 +49,7 @@ impl Lineup {
         let semiflows = Semiflows::of(net, &FlowLimits::default());
         let order = order(net, recipe, &semiflows, &OrderLimits::default())?;
         let groups = groups(net, &semiflows);
-        let name = recipe.to_string();
-        let contestants = ways(net, &groups).iter().map(|way| way.contestant(&name, &order)).collect();
+        let contestants = ways(net, &groups).iter().map(|way| way.in_order(recipe, &order)).collect();
         Some(Lineup { groups, contestants })
     }
 }
@@ -62,9 +63,13 @@ struct Way {
 }
 
 impl Way {
-    fn contestant(&self, name: &str, order: &[u32]) -> Contestant {
+    fn contestant(&self, candidate: &Candidate) -> Contestant {
+        self.in_order(candidate.recipe, &candidate.order)
+    }
+
+    fn in_order(&self, recipe: Recipe, order: &[u32]) -> Contestant {
         Contestant {
-            name: name.to_owned(),
+            name: recipe.to_string(),
             order: order.to_vec(),
             saturation: Saturation { early: self.early },
             grouped: self.grouped,
@@ -72,16 +77,24 @@ impl Way {
     }
 }
 
+/// From so many tokens in a place at the start on, closing early is more promising than closing late.
+const MANY_TOKENS: u64 = 8;
+
 /// Ways for a net, the most promising first.
 fn ways(net: &PetriNet, groups: &[Group]) -> Vec<Way> {
     let grouped = !groups.is_empty();
-    let early = has_many_tokens(net).then_some(Way { early: true, grouped, is_robust: false });
+    let tokens = net.places.iter().map(|place| place.initial).max().unwrap_or(0);
+    let early = (tokens > 1 || gives_several(net)).then_some(Way { early: true, grouped, is_robust: false });
+    let late = Way { early: false, grouped, is_robust: true };
     let apart = grouped.then_some(Way { early: false, grouped: false, is_robust: false });
-    early.into_iter().chain([Way { early: false, grouped, is_robust: true }]).chain(apart).collect()
+    let mut ways: Vec<Way> = [late].into_iter().chain(early).collect();
+    if tokens >= MANY_TOKENS {
+        ways.reverse();
+    }
+    ways.into_iter().chain(apart).collect()
 }
 
-/// Does a place start with several tokens, or get several at once?
-fn has_many_tokens(net: &PetriNet) -> bool {
-    let heavy = |transition: &tremula_models::Transition| transition.outputs.iter().any(|arc| arc.weight > 1);
-    net.places.iter().any(|place| place.initial > 1) || net.transitions.iter().any(heavy)
+/// Does a place get several tokens at once?
+fn gives_several(net: &PetriNet) -> bool {
+    net.transitions.iter().any(|transition| transition.outputs.iter().any(|arc| arc.weight > 1))
 }
