@@ -84,21 +84,21 @@ fn contest(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option<Fig
     };
     let ended = contest.run();
     run.enter(Phase::Count);
-    let mut note = |finished: &Finished| {
-        note_end(run, 1, None, SATURATION);
+    let mut note = |finished: &Finished, rounds: u64| {
+        note_end(run, rounds, None, SATURATION);
         run.known().setting.order = contestants[finished.winner].name.clone();
         *figures = Some(Figures { counters: finished.system.manager.counters(), stealing: None });
     };
     match ended {
         Ok(finished) => {
-            note(&finished);
+            note(&finished, 1);
             Ok(Explored { system: finished.system, states: finished.states })
         }
         Err(NoWinner::Encoding(error)) => Err(unencodable(&error)),
         Err(NoWinner::Unfinished(unfinished)) => {
             let Unfinished { error, furthest } = *unfinished;
             if let Some(furthest) = furthest {
-                note(&furthest);
+                note(&furthest, 0);
                 note_lower_bound(run, &furthest.states);
             }
             Err(trouble(run, error))
