@@ -2,11 +2,11 @@
 
 use crate::args::{Engine, ReachArgs};
 use crate::error::Failure;
-use crate::reach::{self, Trouble, note_end, trouble};
+use crate::reach::{self, Note, Trouble, note_end, trouble};
 use crate::report::Figures;
 use crate::run::{Phase, Run, Setting};
 use tremula_diagrams::{Error, Ldd};
-use tremula_engines::{ListSystem, Observer, Round};
+use tremula_engines::ListSystem;
 use tremula_models::LddSystem;
 
 /// Explore and count; `figures` are those at the end, whatever the end.
@@ -17,7 +17,7 @@ pub fn explore(args: &ReachArgs, run: &Run, model: &LddSystem, figures: &mut Opt
     let manager = reach::manager(run, reach::options(args, run))?;
     let system = ListSystem::build(&manager, model).map_err(failed)?;
     run.enter(Phase::Reach);
-    let result = system.reach(args.strategy, &mut Observe { run });
+    let result = system.reach(args.strategy, &mut Note { run });
     run.enter(Phase::Count);
     *figures = Some(Figures { counters: manager.counters(), stealing: manager.stealing() });
     match result {
@@ -51,18 +51,4 @@ fn count(run: &Run, states: &Ldd) -> Result<(), Error> {
     known.states = Some((count.to_string(), known.rounds));
     known.nodes = Some(nodes as u64);
     Ok(())
-}
-
-/// Writes down where the exploration is after each round.
-struct Observe<'a> {
-    run: &'a Run,
-}
-
-impl Observer<Ldd> for Observe<'_> {
-    fn round(&mut self, round: &Round<'_, Ldd>) {
-        let mut known = self.run.known();
-        known.rounds = round.number;
-        known.levels_only &= round.is_level;
-        known.strategy = round.strategy;
-    }
 }

@@ -3,7 +3,7 @@
 use crate::args::{Engine, Order as OrderChoice, ReachArgs};
 use crate::error::Failure;
 use crate::order::no_such_order;
-use crate::reach::{Trouble, note_end, trouble};
+use crate::reach::{Note, Trouble, note_end, trouble};
 use crate::report::Figures;
 use crate::run::{Marking, Phase, Run, Setting};
 use tremula_diagrams::mdd::{Mdd, MddOptions};
@@ -11,7 +11,7 @@ use tremula_diagrams::{Attention, Error};
 use tremula_engines::net::{
     Contest, Encoding, EncodingError, Finished, Group, Lineup, NetSystem, NoWinner, Unfinished,
 };
-use tremula_engines::{Observer, Order, Round, Strategy};
+use tremula_engines::{Order, Strategy};
 use tremula_models::PetriNet;
 
 const SATURATION: Strategy = Strategy { order: Order::Saturation, frontier: true };
@@ -122,7 +122,7 @@ fn rounds(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option<Figu
     let system = NetSystem::build(encoding, &run.budget, options(args), run.attention.clone());
     let system = system.map_err(|error| trouble(run, error))?;
     run.enter(Phase::Reach);
-    let result = system.explore(args.strategy, &mut Observe { run });
+    let result = system.explore(args.strategy, &mut Note { run });
     run.enter(Phase::Count);
     *figures = Some(Figures { counters: system.manager.counters(), stealing: None });
     match result {
@@ -217,18 +217,4 @@ fn find_deadlock(args: &ReachArgs, run: &Run, net: &PetriNet, explored: &Explore
 fn named(net: &PetriNet, tokens: &[u128]) -> Marking {
     let held = net.places.iter().zip(tokens).filter(|&(_, &tokens)| tokens > 0);
     held.map(|(place, tokens)| (place.id.clone(), tokens.to_string().into())).collect()
-}
-
-/// Writes down where the exploration is after each round.
-struct Observe<'a> {
-    run: &'a Run,
-}
-
-impl Observer<Mdd> for Observe<'_> {
-    fn round(&mut self, round: &Round<'_, Mdd>) {
-        let mut known = self.run.known();
-        known.rounds = round.number;
-        known.levels_only &= round.is_level;
-        known.strategy = round.strategy;
-    }
 }

@@ -271,7 +271,22 @@ fn compare(loaded: &Loaded, found: &Bdd) -> Result<Exit, Failure> {
     Ok(Exit::Complete)
 }
 
-/// Writes down where the exploration is after each round.
+/// Writes down where the exploration is after each round, whatever sets are made of.
+pub struct Note<'a> {
+    /// The exploration.
+    pub run: &'a Run,
+}
+
+impl<S> Observer<S> for Note<'_> {
+    fn round(&mut self, round: &Round<'_, S>) {
+        let mut known = self.run.known();
+        known.rounds = round.number;
+        known.levels_only &= round.is_level;
+        known.strategy = round.strategy;
+    }
+}
+
+/// The same for binary diagrams, whose states are counted now and then for those who watch.
 struct Observe<'a> {
     run: &'a Run,
     levels: &'a [u32],
@@ -303,12 +318,7 @@ impl Observe<'_> {
 
 impl Observer for Observe<'_> {
     fn round(&mut self, round: &Round<'_>) {
-        {
-            let mut known = self.run.known();
-            known.rounds = round.number;
-            known.levels_only &= round.is_level;
-            known.strategy = round.strategy;
-        }
+        Note { run: self.run }.round(round);
         let counters = round.states.manager().counters();
         self.count(round, &counters);
         if let Some(events) = &self.run.events

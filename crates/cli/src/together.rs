@@ -5,15 +5,15 @@ use crate::error::{Exit, Failure};
 use crate::numbers::{self, short};
 use crate::output;
 use crate::ranks;
-use crate::reach::{self, Trouble, note_end, trouble};
+use crate::reach::{self, Note, Trouble, note_end, trouble};
 use crate::report::{Figures, Report};
 use crate::run::{Phase, Run};
 use crate::signals;
 use crate::watch::Watch;
 use std::sync::Arc;
 use std::time::Instant;
-use tremula_diagrams::cluster::{Member, Program, RankFigures, Set, Setup};
-use tremula_engines::{Distributed, Observer, Order, Plan, Round, Strategy, SymbolicSystem, explore};
+use tremula_diagrams::cluster::{Member, Program, RankFigures, Setup};
+use tremula_engines::{Distributed, Order, Plan, Strategy, SymbolicSystem, explore};
 use tremula_fabric::mail::Mail;
 use tremula_fabric::{Distance, Fabric, FabricError, Reduction, Segment};
 
@@ -171,20 +171,6 @@ fn explore_on_first(run: &Run, strategy: Strategy, plan: &Plan, program: &Progra
     known.states = Some((count.to_string(), rounds));
     known.nodes = Some(nodes as u64);
     Ok(())
-}
-
-/// Writes down where the exploration is after each round.
-struct Note<'a> {
-    run: &'a Run,
-}
-
-impl Observer<Set> for Note<'_> {
-    fn round(&mut self, round: &Round<'_, Set>) {
-        let mut known = self.run.known();
-        known.rounds = round.number;
-        known.levels_only &= round.is_level;
-        known.strategy = round.strategy;
-    }
 }
 
 /// Print what there is to tell, on rank 0.

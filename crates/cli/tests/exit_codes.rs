@@ -2,15 +2,7 @@
 
 mod common;
 
-use common::{SMALL, at, code, exit, model, run, stderr, stdout};
-
-/// Asserts that these arguments are refused with these words.
-fn assert_refused(args: &[&str], words: &str) {
-    let output = run(args);
-    assert_eq!(code(&output), exit::INPUT, "{args:?}: {output:?}");
-    assert!(stderr(&output).contains(words), "{words:?} in {output:?}");
-    assert_eq!(stdout(&output), "", "{args:?}");
-}
+use common::{SMALL, assert_refused, at, code, exit, model, run, stderr, stdout};
 
 #[test]
 fn help_and_version_are_complete() {

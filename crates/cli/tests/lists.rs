@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{at, code, complete, exit, json, model, run, stderr};
+use common::{assert_refused, at, complete, json, model, run};
 
 const LISTS: &str = "sylvan/anderson.4.ldd";
 
@@ -38,8 +38,6 @@ fn what_lists_cannot_is_refused() {
         (&["reach", &path, "--save-states", &at(&folder, "states")], "cannot be saved"),
         (&["convert", &path, &at(&folder, "out.bdd")], "takes .bdd files only"),
     ] {
-        let output = run(args);
-        assert_eq!(code(&output), exit::INPUT, "{args:?}: {output:?}");
-        assert!(stderr(&output).contains(words), "{words:?} in {output:?}");
+        assert_refused(args, words);
     }
 }

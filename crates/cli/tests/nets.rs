@@ -2,20 +2,12 @@
 
 mod common;
 
-use common::{at, at_most, code, exit, json, model, run, stderr, stdout};
+use common::{assert_refused, at, at_most, code, exit, json, model, run, stdout};
 use serde_json::Value;
 
 const KANBAN: &str = "pnml/Kanban-PT-00005.pnml";
 /// A net that can get stuck.
 const STUCK: &str = "pnml/ResAllocation-PT-R002C002.pnml";
-
-/// Asserts that these arguments are refused with these words.
-fn assert_refused(args: &[&str], words: &str) {
-    let output = run(args);
-    assert_eq!(code(&output), exit::INPUT, "{args:?}: {output:?}");
-    assert!(stderr(&output).contains(words), "{words:?} in {output:?}");
-    assert_eq!(stdout(&output), "", "{args:?}");
-}
 
 /// The answer for a net that is explored to the end.
 fn complete(args: &[&str]) -> Value {

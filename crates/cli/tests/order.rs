@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{SMALL, assert_well_formed, at, code, complete, exit, json, model, run, stderr, stdout};
+use common::{SMALL, assert_refused, assert_well_formed, at, complete, json, model, run};
 
 const KANBAN: &str = "pnml/Kanban-PT-00005.pnml";
 const WITH_UNITS: &str = "pnml/AutoFlight-PT-01a.pnml";
@@ -11,14 +11,6 @@ fn assert_narrow(text: &str) {
     // The path of the model is as long as it is.
     let rest = text.lines().filter(|line| !line.starts_with("Model"));
     rest.for_each(|line| assert!(line.chars().count() <= 80, "{line}"));
-}
-
-/// Asserts that these arguments are refused with these words.
-fn assert_refused(args: &[&str], words: &str) {
-    let output = run(args);
-    assert_eq!(code(&output), exit::INPUT, "{args:?}: {output:?}");
-    assert!(stderr(&output).contains(words), "{words:?} in {output:?}");
-    assert_eq!(stdout(&output), "", "{args:?}");
 }
 
 #[test]

@@ -1,18 +1,24 @@
 //! Multi-valued diagrams against explicit sets of vectors.
 
+mod common;
+
+use common::Random;
 use std::collections::BTreeSet;
 use tremula_diagrams::mdd::{Change, Event, Mdd, MddManager, MddOptions, Saturation, Saturator};
 use tremula_diagrams::{Attention, Budget, Error};
 
 type Vectors = BTreeSet<Vec<u32>>;
 
-/// Numbers that look random and are the same everywhere.
-struct Numbers(u64);
+/// Random vectors and events.
+struct Numbers(Random);
 
 impl Numbers {
+    fn new(seed: u64) -> Numbers {
+        Numbers(Random::new(seed))
+    }
+
     fn below(&mut self, bound: u32) -> u32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % u64::from(bound)) as u32
+        self.0.below(bound as usize) as u32
     }
 
     fn vector(&mut self, levels: usize, bound: u32) -> Vec<u32> {
@@ -86,7 +92,7 @@ fn explored(start: &Vectors, events: &[Vec<Change>]) -> Vectors {
 #[test]
 fn sets_are_sets_of_vectors() {
     for seed in 0..300 {
-        let mut numbers = Numbers(seed);
+        let mut numbers = Numbers::new(seed);
         let levels = 1 + numbers.below(5) as usize;
         let manager = manager(levels, (seed % 2 == 0).then_some(3));
         let bound = 1 + numbers.below(6);
@@ -110,7 +116,7 @@ fn sets_are_sets_of_vectors() {
 #[test]
 fn events_do_to_sets_what_they_do_to_vectors() {
     for seed in 0..300 {
-        let mut numbers = Numbers(1000 + seed);
+        let mut numbers = Numbers::new(1000 + seed);
         let levels = 1 + numbers.below(5) as usize;
         let manager = manager(levels, (seed % 2 == 0).then_some(3));
         let vectors = numbers.vectors(levels, 4, 60);
@@ -136,7 +142,7 @@ fn events_do_to_sets_what_they_do_to_vectors() {
 #[test]
 fn closures_are_what_exploration_finds() {
     for seed in 0..400 {
-        let mut numbers = Numbers(2000 + seed);
+        let mut numbers = Numbers::new(2000 + seed);
         let levels = 1 + numbers.below(6) as usize;
         let manager = manager(levels, (seed % 2 == 0).then_some(17));
         let start = numbers.vectors(levels, 4, 4);
@@ -157,7 +163,7 @@ fn closures_are_what_exploration_finds() {
 fn saturation_goes_on_where_it_was_interrupted() {
     let levels = 8;
     let manager = manager(levels, None);
-    let mut numbers = Numbers(77);
+    let mut numbers = Numbers::new(77);
     let all: Vec<Vec<Change>> = (0..12).map(|_| numbers.changes(levels)).collect();
     let events: Vec<Event> = all.iter().map(|changes| manager.event(changes).unwrap()).collect();
     let start = vec![2; levels];

@@ -336,18 +336,12 @@ const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Multiply and fold: both halves of the product depend on all input bits that matter.
 #[inline]
-fn fold(a: u64, b: u64) -> u64 {
+pub fn fold(a: u64, b: u64) -> u64 {
     const B: u64 = 0xD6E8_FEB8_6659_FD93;
     const C: u64 = 0xA076_1D64_78BD_642F;
     let wide = u128::from(a ^ FACTOR).wrapping_mul(u128::from(b.wrapping_mul(B) ^ C));
     let mixed = wide as u64 ^ (wide >> 64) as u64;
     mixed.wrapping_mul(FACTOR)
-}
-
-/// A hash of two words, in which all bits are as good.
-#[inline]
-pub fn mix(a: u64, b: u64) -> u64 {
-    fold(a, b)
 }
 
 /// Map a hash to `0..len` by its upper bits, without a division and for any length.

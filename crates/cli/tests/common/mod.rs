@@ -173,3 +173,11 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
         std::thread::sleep(Duration::from_millis(20));
     }
 }
+
+/// Asserts that these arguments are refused with these words.
+pub fn assert_refused(args: &[&str], words: &str) {
+    let output = run(args);
+    assert_eq!(code(&output), exit::INPUT, "{args:?}: {output:?}");
+    assert!(stderr(&output).contains(words), "{words:?} in {output:?}");
+    assert_eq!(stdout(&output), "", "{args:?}");
+}

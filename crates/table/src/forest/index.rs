@@ -2,7 +2,7 @@
 
 use super::shape;
 use super::space::Space;
-use crate::layout::mix;
+use crate::layout::fold;
 use crate::memory::{MapError, Region};
 
 /// Slots of the index, searched one after the other. Zero is vacant: no node has the number of a terminal.
@@ -15,8 +15,8 @@ pub(super) struct Index {
 pub(super) fn hash(words: &[u32]) -> u64 {
     let pairs = words.chunks_exact(2);
     let odd = pairs.remainder().first().map_or(1, |&last| u64::from(last) << 32);
-    let start = mix(odd, words.len() as u64);
-    pairs.fold(start, |sum, pair| mix(sum, u64::from(pair[0]) << 32 | u64::from(pair[1])))
+    let start = fold(odd, words.len() as u64);
+    pairs.fold(start, |sum, pair| fold(sum, u64::from(pair[0]) << 32 | u64::from(pair[1])))
 }
 
 impl Index {

@@ -1,7 +1,7 @@
 //! A lossy memory of results: two operands and a tag lead to a node.
 
 use crate::bitmap::Bitmap;
-use crate::layout::{mix, scale};
+use crate::layout::{fold, scale};
 use crate::memory::{MapError, Region};
 
 /// What was asked: a node, a second operand, and what was done with them.
@@ -67,7 +67,7 @@ impl Memo {
     #[inline]
     fn place(&self, question: &Question) -> usize {
         let operands = u64::from(question.node) << 32 | u64::from(question.other);
-        scale(mix(operands, u64::from(question.operation.0)), self.entries.len())
+        scale(fold(operands, u64::from(question.operation.0)), self.entries.len())
     }
 
     #[inline]
