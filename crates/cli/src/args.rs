@@ -31,12 +31,13 @@ Strategies:
   bfs         level by level, all transition groups in one sweep
   par         level by level, each group by itself, results united
   chaining    group after group, each on what is known by then
+  explicit    state by state; for Petri nets with few bits per state
   auto        find out which of these pays
 bfs, par and chaining take images of what the last round found; bfs-full,
 par-full and chaining-full take images of everything found so far.
 
 For Petri nets, saturation and auto hold a contest of orders and ways to
-saturate; the worker threads are for the contestants.
+explore; the worker threads are for the contestants.
 
 Orders of Petri nets:
   given, force, sloan, sloan-bipartite, cuthill-mckee, cuthill-mckee-bipartite,

@@ -9,12 +9,10 @@ use crate::run::{Marking, Phase, Run, Setting};
 use tremula_diagrams::mdd::{Mdd, MddOptions};
 use tremula_diagrams::{Attention, Error};
 use tremula_engines::net::{
-    Contest, Encoding, EncodingError, Finished, Group, Lineup, NetSystem, NoWinner, Unfinished,
+    Contest, Encoding, EncodingError, Finished, Group, Lineup, NetSystem, NoWinner, Unfinished, Way,
 };
 use tremula_engines::{Order, Strategy};
 use tremula_models::PetriNet;
-
-const SATURATION: Strategy = Strategy { order: Order::Saturation, frontier: true };
 
 /// All reachable markings of a net, in the order that was found best.
 pub struct Explored {
@@ -52,7 +50,7 @@ pub fn markings(
 ) -> Result<Explored, Trouble> {
     run.known().setting = Setting { format: "pnml", engine: "mdd", order: "auto".to_owned() };
     match args.strategy.order {
-        Order::Auto | Order::Saturation => contest(args, run, net, figures),
+        Order::Auto | Order::Saturation | Order::Explicit => contest(args, run, net, figures),
         Order::Bfs | Order::Par | Order::Chaining => rounds(args, run, net, figures),
     }
 }
@@ -68,15 +66,15 @@ fn refuse_what_nets_cannot(args: &ReachArgs) -> Result<(), Trouble> {
     if args.check_stored { refuse("Petri nets carry no reachable set to compare with") } else { Ok(()) }
 }
 
-/// Saturate, in all orders that may be good or in the one that the user wants.
+/// Explore in all ways and orders that may be good, or in those that the user wants.
 fn contest(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option<Figures>) -> Result<Explored, Trouble> {
-    let Lineup { groups, contestants } = line_up(args, net)?;
+    let mut lineup = line_up(args, net)?;
+    keep_wanted(&mut lineup, args.strategy)?;
     run.enter(Phase::Reach);
     run.known().levels_only = false;
     let contest = Contest {
         net,
-        groups: &groups,
-        contestants: &contestants,
+        lineup: &lineup,
         workers: run.workers as usize,
         budget: &run.budget,
         options: options(args),
@@ -85,8 +83,9 @@ fn contest(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option<Fig
     let ended = contest.run();
     run.enter(Phase::Count);
     let mut note = |finished: &Finished, rounds: u64| {
-        note_end(run, rounds, None, SATURATION);
-        run.known().setting.order = contestants[finished.winner].name.clone();
+        let winner = &lineup.contestants[finished.winner];
+        note_end(run, rounds, None, strategy(winner.way));
+        run.known().setting.order = winner.name.clone();
         *figures = Some(Figures { counters: finished.system.manager.counters(), stealing: None });
     };
     match ended {
@@ -112,9 +111,30 @@ fn line_up(args: &ReachArgs, net: &PetriNet) -> Result<Lineup, Trouble> {
     Lineup::in_order(net, recipe).ok_or_else(|| Trouble::Failed(no_such_order(recipe)))
 }
 
+/// Only those stay who explore in the way that the user wants.
+fn keep_wanted(lineup: &mut Lineup, wanted: Strategy) -> Result<(), Trouble> {
+    lineup.contestants.retain(|contestant| wanted == Strategy::AUTO || wanted == strategy(contestant.way));
+    if lineup.contestants.is_empty() {
+        let problem = "the markings of this net do not fit into 127 bits, as --strategy explicit needs it";
+        return Err(Trouble::Unknown(problem.to_owned()));
+    }
+    Ok(())
+}
+
+/// What a way to explore is called.
+fn strategy(way: Way) -> Strategy {
+    let order = match way {
+        Way::Saturation(_) => Order::Saturation,
+        Way::Bfs => Order::Bfs,
+        Way::Chaining => Order::Chaining,
+        Way::Explicit => Order::Explicit,
+    };
+    Strategy { order, frontier: true }
+}
+
 /// Explore round by round, in the order that the metric likes best or that the user wants.
 fn rounds(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option<Figures>) -> Result<Explored, Trouble> {
-    let Lineup { groups, contestants } = line_up(args, net)?;
+    let Lineup { groups, contestants, .. } = line_up(args, net)?;
     let best = contestants.first().expect("there is always an order");
     run.known().setting.order = best.name.clone();
     let groups: &[Group] = if best.grouped { &groups } else { &[] };

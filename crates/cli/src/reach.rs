@@ -130,6 +130,9 @@ fn refuse_what_diagrams_cannot(args: &ReachArgs) -> Result<(), Trouble> {
     if args.engine == Engine::Mdd {
         return refuse("--engine mdd is for Petri nets");
     }
+    if args.strategy == Strategy::EXPLICIT {
+        return refuse("--strategy explicit is for Petri nets");
+    }
     if args.deadlock { refuse("--deadlock is for Petri nets yet") } else { Ok(()) }
 }
 

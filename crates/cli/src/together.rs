@@ -35,8 +35,8 @@ fn strategy_for_ranks(args: &ReachArgs) -> Result<Strategy, Failure> {
     }
     match args.strategy.order {
         Order::Auto => Ok(Strategy { order: Order::Par, frontier: true }),
-        Order::Saturation => {
-            Err(Failure::Input("saturation runs in one process; several can do bfs, par and chaining".to_owned()))
+        Order::Saturation | Order::Explicit => {
+            Err(Failure::Input(format!("{} runs in one process; several can do bfs, par and chaining", args.strategy)))
         }
         Order::Bfs | Order::Par | Order::Chaining => Ok(args.strategy),
     }

@@ -49,7 +49,7 @@ pub use error::Error;
 pub use io::Export;
 pub use lists::{ImportList, Ldd, ListBundle, ListRelation, ListTree, Transitions, Vectors};
 pub use manager::{ImportEdge, ImportNode, Manager, Relation, RelationBundle, RelationTree};
-pub use tremula_table::{Attention, Budget, Counters, Lease, Options, SetupError, Sizing, Snapshot};
+pub use tremula_table::{Attention, Budget, Counters, Lease, Options, SetupError, Sizing, Snapshot, Word, WordSet};
 pub use tremula_tasks::Statistics;
 
 /// Keeps the example on the front page compiling.

@@ -71,6 +71,9 @@ impl ListSystem {
     }
 
     /// Compute all reachable states with one strategy. There is no race: `auto` saturates.
+    ///
+    /// # Panics
+    /// If the strategy is explicit.
     pub fn reach(
         &self,
         strategy: Strategy,
@@ -78,7 +81,7 @@ impl ListSystem {
     ) -> Result<Reached<Ldd>, Box<Stopped<Ldd>>> {
         match strategy.order {
             Order::Auto | Order::Saturation => self.saturate(observer),
-            Order::Bfs | Order::Par | Order::Chaining => explore(self, strategy, observer),
+            Order::Bfs | Order::Par | Order::Chaining | Order::Explicit => explore(self, strategy, observer),
         }
     }
 

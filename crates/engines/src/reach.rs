@@ -57,6 +57,9 @@ impl<S> Observer<S> for () {
 }
 
 /// Compute all reachable states with one strategy.
+///
+/// # Panics
+/// If the strategy is explicit.
 pub fn reach(
     system: &SymbolicSystem,
     strategy: Strategy,
@@ -65,7 +68,7 @@ pub fn reach(
     match strategy.order {
         Order::Auto => crate::auto::reach(system, observer),
         Order::Saturation => crate::saturation::reach(system, observer),
-        Order::Bfs | Order::Par | Order::Chaining => explore(system, strategy, observer),
+        Order::Bfs | Order::Par | Order::Chaining | Order::Explicit => explore(system, strategy, observer),
     }
 }
 
@@ -110,7 +113,7 @@ impl<'a, P: Space> Run<'a, P> {
             Order::Bfs => Step::Sweep,
             Order::Par => Step::SideBySide,
             Order::Chaining => Step::Chain,
-            Order::Saturation | Order::Auto => panic!("{strategy} does not go round by round"),
+            Order::Saturation | Order::Explicit | Order::Auto => panic!("{strategy} does not go round by round"),
         };
         let initial = space.initial();
         Run { space, step, strategy, visited: initial.clone(), frontier: initial, rounds: 0, complete: false }

@@ -14,6 +14,8 @@ pub enum Order {
     Chaining,
     /// Close the set under the deepest relations first, then under more and more of them.
     Saturation,
+    /// State by state; for Petri nets.
+    Explicit,
     /// Find out which of the others pays, while running.
     Auto,
 }
@@ -31,7 +33,10 @@ impl Strategy {
     /// Let the engine choose.
     pub const AUTO: Strategy = Strategy { order: Order::Auto, frontier: true };
 
-    /// Every concrete strategy.
+    /// List states one by one, which only Petri nets can.
+    pub const EXPLICIT: Strategy = Strategy { order: Order::Explicit, frontier: true };
+
+    /// Every strategy on diagrams.
     pub const ALL: [Strategy; 7] = [
         Strategy { order: Order::Bfs, frontier: true },
         Strategy { order: Order::Bfs, frontier: false },
@@ -50,11 +55,11 @@ impl fmt::Display for Strategy {
             Order::Par => "par",
             Order::Chaining => "chaining",
             Order::Saturation => "saturation",
+            Order::Explicit => "explicit",
             Order::Auto => "auto",
         };
         f.write_str(order)?;
-        // Saturation and auto have no variant.
-        let has_variant = !matches!(self.order, Order::Saturation | Order::Auto);
+        let has_variant = matches!(self.order, Order::Bfs | Order::Par | Order::Chaining);
         if self.frontier || !has_variant { Ok(()) } else { f.write_str("-full") }
     }
 }
@@ -62,7 +67,8 @@ impl fmt::Display for Strategy {
 /// The text names no strategy.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "unknown strategy `{0}`: expected auto, saturation, bfs, par or chaining, the last three also with the ending -full"
+    "unknown strategy `{0}`: expected auto, saturation, explicit, bfs, par or chaining, the last three also with the \
+     ending -full"
 )]
 pub struct UnknownStrategy(String);
 
@@ -70,7 +76,8 @@ impl FromStr for Strategy {
     type Err = UnknownStrategy;
 
     fn from_str(text: &str) -> Result<Strategy, UnknownStrategy> {
-        std::iter::once(Strategy::AUTO)
+        [Strategy::AUTO, Strategy::EXPLICIT]
+            .into_iter()
             .chain(Strategy::ALL)
             .find(|strategy| strategy.to_string() == text)
             .ok_or_else(|| UnknownStrategy(text.to_owned()))
@@ -83,7 +90,7 @@ mod tests {
 
     #[test]
     fn names_round_trip() {
-        for strategy in std::iter::once(Strategy::AUTO).chain(Strategy::ALL) {
+        for strategy in [Strategy::AUTO, Strategy::EXPLICIT].into_iter().chain(Strategy::ALL) {
             assert_eq!(strategy.to_string().parse(), Ok(strategy));
         }
         assert!("bfs-fast".parse::<Strategy>().is_err());

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tremula_diagrams::mdd::{Mdd, MddOptions, Saturation};
 use tremula_diagrams::{Attention, Budget, Error};
-use tremula_engines::net::{Contest, Contestant, Encoding, Lineup, NetSystem, NoWinner, groups};
+use tremula_engines::net::{self, Contest, Contestant, Encoding, Lineup, NetSystem, NoWinner, groups};
 use tremula_engines::{Order, Strategy};
 use tremula_models::{Arc, Limits, PetriNet, Place, Transition, read_pnml_file};
 use tremula_orders::{FlowLimits, OrderLimits, Semiflows, candidates};
@@ -476,12 +476,11 @@ fn traces_are_shortest_and_the_net_fires_them() {
 #[test]
 fn a_contest_gives_the_same_values_whoever_wins() {
     for Known { path, net, values } in known_nets().iter().filter(|known| !known.is_vast()) {
-        let Lineup { groups, contestants } = Lineup::new(net);
+        let lineup = Lineup::new(net);
         for workers in [1, 2, 3] {
             let contest = Contest {
                 net,
-                groups: &groups,
-                contestants: &contestants,
+                lineup: &lineup,
                 workers,
                 budget: &Budget::new(1 << 30),
                 options: MddOptions::default(),
@@ -489,9 +488,48 @@ fn a_contest_gives_the_same_values_whoever_wins() {
             };
             let finished = contest.run().unwrap();
             let found = self::values(&finished.system, &finished.states);
-            assert_eq!(found.as_ref(), Ok(values), "{path}, {workers} workers, {}", contestants[finished.winner].name);
+            assert_eq!(
+                found.as_ref(),
+                Ok(values),
+                "{path}, {workers} workers, {}",
+                lineup.contestants[finished.winner].name
+            );
         }
     }
+}
+
+#[test]
+fn every_way_gives_them_alone() {
+    let mut seen = [0; 4];
+    for Known { path, net, values } in known_nets().iter().filter(|known| known.is_small()) {
+        let lineup = Lineup::new(net);
+        let mut tried = Vec::new();
+        for contestant in &lineup.contestants {
+            if tried.contains(&(contestant.way, contestant.grouped)) {
+                continue;
+            }
+            tried.push((contestant.way, contestant.grouped));
+            let alone = Lineup { contestants: vec![contestant.clone()], ..lineup.clone() };
+            let contest = Contest {
+                net,
+                lineup: &alone,
+                workers: 2,
+                budget: &Budget::new(1 << 28),
+                options: MddOptions { stress: Some(1000), ..MddOptions::default() },
+                attention: &Attention::default(),
+            };
+            let finished = contest.run().unwrap();
+            let found = self::values(&finished.system, &finished.states);
+            assert_eq!(found.as_ref(), Ok(values), "{path}, {contestant:?}");
+            seen[match contestant.way {
+                net::Way::Saturation(_) => 0,
+                net::Way::Bfs => 1,
+                net::Way::Chaining => 2,
+                net::Way::Explicit => 3,
+            }] += 1;
+        }
+    }
+    assert!(seen.iter().all(|&count| count >= 3), "{seen:?}");
 }
 
 /// All permutations of `size` things, by swaps of neighbours: no order has a small diagram.
@@ -529,7 +567,7 @@ fn given_contestants(net: &PetriNet) -> Vec<Contestant> {
         SATURATIONS.map(|saturation| Contestant {
             name: (*name).to_owned(),
             order: order.clone(),
-            saturation,
+            way: net::Way::Saturation(saturation),
             grouped: false,
         })
     });
@@ -539,9 +577,9 @@ fn given_contestants(net: &PetriNet) -> Vec<Contestant> {
 #[test]
 fn permutations_are_counted() {
     let net = permutations(6);
-    let contestants = given_contestants(&net);
-    for Contestant { order, saturation, .. } in &contestants {
-        let found = values_of(&net, order, Way::Saturate(*saturation), MddOptions::default());
+    for Contestant { order, way, .. } in &given_contestants(&net) {
+        let net::Way::Saturation(saturation) = *way else { panic!("{way:?}") };
+        let found = values_of(&net, order, Way::Saturate(saturation), MddOptions::default());
         assert_eq!(found, ["720", "3600", "1", "6"]);
     }
 }
@@ -549,19 +587,12 @@ fn permutations_are_counted() {
 #[test]
 fn a_cancelled_contest_keeps_a_lower_bound() {
     let net = permutations(18);
-    let contestants = given_contestants(&net);
+    let lineup =
+        Lineup { groups: Vec::new(), bounds: vec![None; net.places.len()], contestants: given_contestants(&net) };
     for workers in [1, 2, 3] {
         let (budget, attention) = (Budget::new(1 << 30), Attention::default());
         let options = MddOptions::default();
-        let contest = Contest {
-            net: &net,
-            groups: &[],
-            contestants: &contestants,
-            workers,
-            budget: &budget,
-            options,
-            attention: &attention,
-        };
+        let contest = Contest { net: &net, lineup: &lineup, workers, budget: &budget, options, attention: &attention };
         let ended = std::thread::scope(|scope| {
             scope.spawn(|| {
                 std::thread::sleep(Duration::from_millis(300));
@@ -582,12 +613,11 @@ fn a_cancelled_contest_keeps_a_lower_bound() {
 #[test]
 fn what_takes_long_is_right_or_a_lower_bound() {
     for Known { path, net, values } in known_nets().iter().filter(|known| known.is_vast()) {
-        let Lineup { groups, contestants } = Lineup::new(net);
+        let lineup = Lineup::new(net);
         let (budget, attention) = (Budget::new(1 << 30), Attention::default());
         let contest = Contest {
             net,
-            groups: &groups,
-            contestants: &contestants,
+            lineup: &lineup,
             workers: 2,
             budget: &budget,
             options: MddOptions::default(),
@@ -620,12 +650,11 @@ fn a_contest_in_little_memory_has_no_winner_or_the_right_one() {
     let known = known_nets();
     let mut winners = 0;
     for Known { path, net, values } in known.iter().filter(|known| !known.is_vast()) {
-        let Lineup { groups, contestants } = Lineup::new(net);
+        let lineup = Lineup::new(net);
         for (bytes, workers) in [50_000, 200_000, 600_000].into_iter().flat_map(|bytes| [(bytes, 1), (bytes, 2)]) {
             let contest = Contest {
                 net,
-                groups: &groups,
-                contestants: &contestants,
+                lineup: &lineup,
                 workers,
                 budget: &Budget::new(bytes),
                 options: MddOptions { initial: 1 << 8, ..THRIFTY },

@@ -42,6 +42,7 @@ mod solo;
 mod stats;
 mod sync;
 mod wide;
+mod words;
 
 pub use attention::{Attention, Interrupt};
 pub use bitmap::{Bitmap, Ranks};
@@ -55,3 +56,4 @@ pub use shared::{Attendance, Blocked, Shared, TableWorker};
 pub use sizing::{Sizes, Sizing};
 pub use solo::{Options, SetupError, Solo};
 pub use stats::{Counters, Snapshot};
+pub use words::{SortedWords, Word, WordSet};

@@ -104,6 +104,11 @@ impl Core {
         result
     }
 
+    /// Nodes that are in no frame and under no handle, and still needed.
+    pub fn kept(&mut self) -> &mut Vec<u32> {
+        &mut self.kept
+    }
+
     /// Forget what an operation that failed has left behind.
     pub fn reset(&mut self) {
         self.frames.iter_mut().for_each(|frame| frame.branches.clear());

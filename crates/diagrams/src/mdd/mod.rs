@@ -32,6 +32,7 @@ mod fire;
 mod handle;
 mod levels;
 mod measure;
+mod packed;
 mod saturate;
 mod saturator;
 mod sets;

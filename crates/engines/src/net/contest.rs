@@ -1,32 +1,36 @@
 //! A contest of orders: which of them is good is best found out by trying.
 //!
-//! The favourite runs all the time. The others, the field, share what workers are left: each gets a little work to do,
-//! then fewer of them get more, and so on. Nobody starts again: a contestant that is interrupted goes on from there.
-//! Whoever is done first ends the contest. With one worker, favourite and field take turns.
+//! Those who [rehearse](super::rehearsal) well are the most promising; where there is no rehearsal, the metric tells. The
+//! favourite runs all the time. The others, the field, share what workers are left: each gets a little work to do, the more
+//! the more promising it is, then fewer of them get more, and so on. Nobody starts again: a contestant that is interrupted
+//! goes on from there. Whoever is done first ends the contest. With one worker, favourite and field take turns.
 //!
 //! Contestants share one budget; who leaves gives back what it had.
 //!
 //! How many levels a contestant has done does not tell how good it is: bad orders do the last levels quickly and never get
-//! to the first. So the field shrinks from its end, which the metric thinks worst of.
+//! to the first. So the field shrinks from its end.
 
 use super::encoding::{Encoding, EncodingError};
-use super::groups::Group;
+use super::lineup::Lineup;
+use super::rehearsal::rehearse;
+use super::runner::Runner;
 use super::system::NetSystem;
+use super::way::Way;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tremula_diagrams::mdd::{Mdd, MddOptions, Saturation, Saturator};
+use tremula_diagrams::mdd::{Mdd, MddOptions};
 use tremula_diagrams::{Attention, Budget, Error};
 use tremula_models::PetriNet;
 
-/// An order and a way to saturate.
+/// An order and a way to explore.
 #[derive(Clone, Debug)]
 pub struct Contestant {
     /// Its name, for people.
     pub name: String,
     /// The places, from the root of diagrams on.
     pub order: Vec<u32>,
-    /// How to saturate.
-    pub saturation: Saturation,
+    /// How to explore.
+    pub way: Way,
     /// Do places that share a token share a variable?
     pub grouped: bool,
 }
@@ -35,10 +39,8 @@ pub struct Contestant {
 pub struct Contest<'a> {
     /// The net.
     pub net: &'a PetriNet,
-    /// Places that share a token.
-    pub groups: &'a [Group],
-    /// Who takes part, the most promising first.
-    pub contestants: &'a [Contestant],
+    /// Who takes part, and what is known of the net.
+    pub lineup: &'a Lineup,
     /// How many run at a time.
     pub workers: usize,
     /// What all of them share.
@@ -84,66 +86,80 @@ impl std::fmt::Debug for Unfinished {
     }
 }
 
-/// Rounds of the field: how many are in it, and how many look-ups each of them may make.
-const ROUNDS: [(usize, u64); 7] = [
+/// Look-ups that the favourite gets before anybody else: many nets need no more.
+const WARM_UP: u64 = 100_000;
+
+/// Rounds of the field: how many are in it, and how many look-ups the first of them may make; the second may make half as
+/// many, the third a third, and so on.
+const ROUNDS: [(usize, u64); 11] = [
     (16, 20_000),
-    (12, 150_000),
-    (8, 1_000_000),
-    (8, 8_000_000),
-    (6, 40_000_000),
-    (3, 200_000_000),
-    (2, 1_000_000_000),
+    (16, 60_000),
+    (16, 200_000),
+    (12, 600_000),
+    (12, 2_000_000),
+    (8, 6_000_000),
+    (8, 20_000_000),
+    (8, 60_000_000),
+    (6, 200_000_000),
+    (4, 600_000_000),
+    (2, 2_000_000_000),
 ];
-
-/// A contestant at work.
-struct Runner<'a> {
-    contest: &'a Contest<'a>,
-    number: usize,
-    attention: Attention,
-    /// Its tables, from the first time that it runs.
-    engine: Option<Engine>,
-    /// Why it cannot go on.
-    ended: Option<Error>,
-    states: Option<Mdd>,
-}
-
-struct Engine {
-    system: NetSystem,
-    saturator: Saturator,
-}
 
 impl Contest<'_> {
     /// Find all reachable markings.
     pub fn run(&self) -> Result<Finished, NoWinner> {
         // What does not fit in one order fits in none.
         self.encoding(0)?;
-        let most = self.contestants.len().min(1 + ROUNDS[0].0);
-        let mut runners: Vec<Runner> = (0..most).map(|number| Runner::new(self, number)).collect();
-        let attentions: Vec<Attention> = runners.iter().map(|runner| runner.attention.clone()).collect();
-        let field = runners.split_off(1);
-        let favourite = runners.pop().expect("somebody takes part");
-        let mut all = if self.workers > 1 && !field.is_empty() {
-            let stop = || attentions.iter().for_each(Attention::cancel);
-            let camps = AtomicUsize::new(2);
-            std::thread::scope(|scope| {
-                let favourite = scope.spawn(|| leave(vec![favourite.run_to_end(&stop)], &camps));
-                let mut all = leave(self.run_field(field, &stop), &camps);
-                all.extend(favourite.join().expect("runners do not panic"));
-                all
-            })
-        } else {
-            self.take_turns(favourite, field)
-        };
+        let mut favourite = Runner::new(self, 0);
+        favourite.work(Some(WARM_UP));
+        let mut all = if favourite.is_done() { vec![favourite] } else { self.run_all(favourite) };
         match take_winner(&mut all) {
             Some(finished) => Ok(finished),
             None => Err(self.unfinished(all)),
         }
     }
 
+    /// Rehearse, then let all work until one is done.
+    fn run_all<'a>(&'a self, early_favourite: Runner<'a>) -> Vec<Runner<'a>> {
+        let mut runners: Vec<Runner> = self.ranking().into_iter().map(|number| Runner::new(self, number)).collect();
+        match runners.iter().position(|runner| runner.number == early_favourite.number) {
+            Some(place) => runners[place] = early_favourite,
+            None => drop(early_favourite),
+        }
+        let attentions: Vec<Attention> = runners.iter().map(|runner| runner.attention.clone()).collect();
+        let field = runners.split_off(1);
+        let favourite = runners.pop().expect("somebody takes part");
+        if self.workers == 1 || field.is_empty() {
+            return self.take_turns(favourite, field);
+        }
+        let stop = || attentions.iter().for_each(Attention::cancel);
+        let camps = AtomicUsize::new(2);
+        std::thread::scope(|scope| {
+            let favourite = scope.spawn(|| leave(vec![favourite.run_to_end(&stop)], &camps));
+            let mut all = leave(self.run_field(field, &stop), &camps);
+            all.extend(favourite.join().expect("runners do not panic"));
+            all
+        })
+    }
+
+    /// Who takes part, the most promising first: those who rehearsed well, then the others as they are in the lineup.
+    fn ranking(&self) -> Vec<usize> {
+        let mut ranking = rehearse(self);
+        let others: Vec<usize> = (0..self.lineup.contestants.len()).filter(|n| !ranking.contains(n)).collect();
+        ranking.extend(others);
+        ranking.truncate(1 + ROUNDS[0].0);
+        ranking
+    }
+
     /// The net as a contestant sees it.
-    fn encoding(&self, number: usize) -> Result<Encoding, EncodingError> {
-        let Contestant { order, grouped, .. } = &self.contestants[number];
-        Encoding::new(self.net, order, if *grouped { self.groups } else { &[] })
+    pub(super) fn encoding(&self, number: usize) -> Result<Encoding, EncodingError> {
+        self.encoding_of(self.net, number)
+    }
+
+    /// This or a similar net as a contestant sees it.
+    pub(super) fn encoding_of(&self, net: &PetriNet, number: usize) -> Result<Encoding, EncodingError> {
+        let Contestant { order, grouped, .. } = &self.lineup.contestants[number];
+        Encoding::new(net, order, if *grouped { &self.lineup.groups } else { &[] })
     }
 
     /// All rounds of the field, until one is done or nobody can go on.
@@ -167,7 +183,8 @@ impl Contest<'_> {
     fn take_turns<'a>(&self, mut favourite: Runner<'a>, mut field: Vec<Runner<'a>>) -> Vec<Runner<'a>> {
         for (most, lookups) in ROUNDS {
             field.truncate(most);
-            favourite.work(Some(lookups * field.len().max(1) as u64));
+            let all_others = (0..field.len()).map(|place| share(lookups, place)).sum::<u64>();
+            favourite.work(Some(all_others.max(lookups)));
             if favourite.is_done() || self.attention.is_cancelled() {
                 break;
             }
@@ -190,7 +207,7 @@ impl Contest<'_> {
     }
 
     fn unfinished(&self, mut runners: Vec<Runner>) -> NoWinner {
-        runners.sort_by_key(|runner| std::cmp::Reverse(runner.levels_done()));
+        runners.sort_by_key(|runner| std::cmp::Reverse(runner.progress()));
         runners.truncate(1);
         let furthest = runners.pop();
         let error = if self.attention.is_cancelled() {
@@ -203,15 +220,22 @@ impl Contest<'_> {
     }
 }
 
+/// What a contestant gets in a round, by its place in the field.
+fn share(lookups: u64, place: usize) -> u64 {
+    lookups / (place as u64 + 1)
+}
+
 /// Let all work, `crew` at a time, until one is done or all have used up their share.
 fn round(runners: &mut [Runner], crew: usize, lookups: Option<u64>, stop: &(impl Fn() + Sync)) {
     let crew = crew.min(runners.len());
     let shared: Vec<Mutex<&mut Runner>> = runners.iter_mut().map(Mutex::new).collect();
     let next = AtomicUsize::new(0);
     let work = || {
-        // Relaxed: a number of its own; the runners are handed over by their locks.
-        while let Some(runner) = shared.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if runner.lock().expect("nobody else runs it").work(lookups) {
+        loop {
+            // Relaxed: a number of its own; the runners are handed over by their locks.
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(runner) = shared.get(place) else { break };
+            if runner.lock().expect("nobody else runs it").work(lookups.map(|all| share(all, place))) {
                 stop();
                 break;
             }
@@ -231,9 +255,8 @@ fn round(runners: &mut [Runner], crew: usize, lookups: Option<u64>, stop: &(impl
 fn leave<'a>(mut runners: Vec<Runner<'a>>, camps: &AtomicUsize) -> Vec<Runner<'a>> {
     // Relaxed: the count hands nothing over; who is wrongly taken for running gets memory that it does not need.
     let is_last = camps.fetch_sub(1, Ordering::Relaxed) == 1;
-    for runner in runners.iter_mut().filter(|runner| !is_last && runner.ended == Some(Error::TableFull)) {
-        runner.engine = None;
-    }
+    let short_of_memory = |runner: &&mut Runner| !is_last && runner.ended == Some(Error::TableFull);
+    runners.iter_mut().filter(short_of_memory).for_each(Runner::leave);
     runners
 }
 
@@ -246,81 +269,10 @@ fn drop_those_who_ended(runners: &mut Vec<Runner>) {
     }
 }
 
-impl<'a> Runner<'a> {
-    fn new(contest: &'a Contest<'a>, number: usize) -> Runner<'a> {
-        let attention = contest.attention.of_one();
-        Runner { contest, number, attention, engine: None, ended: None, states: None }
-    }
-
-    fn start(&self) -> Result<Engine, Error> {
-        let Contest { contestants, budget, options, .. } = self.contest;
-        let encoding = self.contest.encoding(self.number).expect("what fits in one order fits in all");
-        let system = NetSystem::build(encoding, budget, *options, self.attention.clone())?;
-        let saturator = system.saturator(contestants[self.number].saturation);
-        Ok(Engine { system, saturator })
-    }
-
-    fn levels_done(&self) -> usize {
-        self.engine.as_ref().map_or(0, |engine| engine.saturator.levels_done())
-    }
-
-    /// Work to the end, and stop the others there.
-    fn run_to_end(mut self, stop: &(impl Fn() + Sync)) -> Runner<'a> {
-        if self.work(None) {
-            stop();
-        }
-        self
-    }
-
-    /// Is it done?
-    fn is_done(&self) -> bool {
-        self.states.is_some()
-    }
-
-    /// Work on; true when done.
-    fn work(&mut self, lookups: Option<u64>) -> bool {
-        if self.ended.is_some() {
-            return false;
-        }
-        match self.try_work(lookups) {
-            Ok(states) => self.states = Some(states),
-            Err(Error::OutOfFuel) => {}
-            Err(error) => self.ended = Some(error),
-        }
-        self.is_done()
-    }
-
-    fn try_work(&mut self, lookups: Option<u64>) -> Result<Mdd, Error> {
-        let engine = match self.engine.take() {
-            Some(engine) => engine,
-            None => self.start()?,
-        };
-        let engine = self.engine.insert(engine);
-        engine.system.manager.set_fuel(lookups);
-        let result = engine.saturator.run();
-        engine.system.manager.set_fuel(None);
-        result
-    }
-
-    fn finish(self, states: Mdd) -> Option<Finished> {
-        self.attention.reset();
-        Some(Finished { winner: self.number, system: self.engine?.system, states })
-    }
-
-    fn so_far(self) -> Option<Finished> {
-        let engine = self.engine.as_ref()?;
-        // Whoever stopped the contest still wants to know what it found.
-        engine.system.manager.set_attention(Attention::default());
-        let states = engine.saturator.so_far().ok()?;
-        self.finish(states)
-    }
-}
-
 /// The one that is done, if there is one; the others give back what they have.
 fn take_winner(runners: &mut Vec<Runner>) -> Option<Finished> {
-    let at = runners.iter().position(|runner| runner.states.is_some())?;
-    let mut winner = runners.swap_remove(at);
+    let at = runners.iter().position(Runner::is_done)?;
+    let winner = runners.swap_remove(at);
     runners.clear();
-    let states = winner.states.take()?;
-    winner.finish(states)
+    winner.finish()
 }

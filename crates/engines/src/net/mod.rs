@@ -6,11 +6,9 @@
 //! use tremula_models::{Limits, read_pnml_file};
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/pnml/Kanban-PT-00005.pnml");
 //! let net = read_pnml_file(path.as_ref(), &Limits::default())?;
-//! let Lineup { groups, contestants } = Lineup::new(&net);
 //! let contest = Contest {
 //!     net: &net,
-//!     groups: &groups,
-//!     contestants: &contestants,
+//!     lineup: &Lineup::new(&net),
 //!     workers: 2,
 //!     budget: &Budget::new(1 << 30),
 //!     options: Default::default(),
@@ -23,15 +21,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Invariants: every order, way to saturate and grouping of places gives the same figures; a contest that is stopped
+//! Invariants: every order, way to explore and grouping of places gives the same figures; a contest that is stopped
 //! gives markings that are reachable for certain.
 
 mod contest;
 mod encoding;
+mod explicit;
 mod groups;
 mod lineup;
+mod rehearsal;
+mod rounds;
+mod runner;
 mod system;
 mod trace;
+mod way;
 
 pub use contest::{Contest, Contestant, Finished, NoWinner, Unfinished};
 pub use encoding::{Encoding, EncodingError, Variable};
@@ -39,3 +42,4 @@ pub use groups::{Group, groups};
 pub use lineup::Lineup;
 pub use system::{NetSystem, StateSpace};
 pub use trace::Trace;
+pub use way::Way;

@@ -43,9 +43,17 @@ impl Operation {
 type Entry = [u32; 4];
 
 /// Results by question. One question has one place, and a newer answer there drives out the older.
+///
+/// It becomes crowded by use: after some times as many answers as there is room for, those that are asked for again have
+/// often been driven out.
 pub(super) struct Memo {
     entries: Region<Entry>,
+    /// Answers until it is crowded.
+    patience: usize,
 }
+
+/// So many times as many answers as there is room for make a crowd.
+const CROWD: usize = 2;
 
 impl Memo {
     pub(super) const ENTRY_BYTES: usize = size_of::<Entry>();
@@ -53,7 +61,11 @@ impl Memo {
     pub(super) fn new(capacity: usize, len: usize) -> Result<Memo, MapError> {
         let mut entries = Region::reserve_small_pages(capacity)?;
         entries.resize(len);
-        Ok(Memo { entries })
+        Ok(Memo { entries, patience: CROWD * len })
+    }
+
+    pub(super) fn capacity(&self) -> usize {
+        self.entries.capacity()
     }
 
     pub(super) fn use_huge_pages(&self) {
@@ -76,10 +88,17 @@ impl Memo {
         (node == question.node && other == question.other && operation == question.operation.0).then_some(answer)
     }
 
+    /// True if it is crowded, once in a while.
     #[inline]
-    pub(super) fn put(&mut self, question: &Question, answer: u32) {
+    pub(super) fn put(&mut self, question: &Question, answer: u32) -> bool {
         let place = self.place(question);
         self.entries[place] = [question.node, question.other, answer, question.operation.0];
+        self.patience -= 1;
+        if self.patience > 0 {
+            return false;
+        }
+        self.patience = CROWD * self.entries.len();
+        true
     }
 
     /// Forget what mentions a node that is not marked.
@@ -97,6 +116,7 @@ impl Memo {
     pub(super) fn grow(&mut self, len: usize) {
         let before = self.entries.len();
         self.entries.resize(len);
+        self.patience = CROWD * len;
         for at in (0..before).rev() {
             let [node, other, answer, operation] = std::mem::take(&mut self.entries[at]);
             if node != 0 {
@@ -117,7 +137,7 @@ mod tests {
     #[test]
     fn growth_keeps_what_is_known() {
         let mut memo = Memo::new(1 << 12, 64).unwrap();
-        (0..40).for_each(|n| memo.put(&question(n), n));
+        (0..40).for_each(|n| _ = memo.put(&question(n), n));
         let known: Vec<u32> = (0..40).filter(|&n| memo.get(&question(n)) == Some(n)).collect();
         assert!(known.len() > 20);
         memo.grow(1 << 12);

@@ -50,7 +50,7 @@ pub struct ForestOptions {
 
 impl Default for ForestOptions {
     fn default() -> Self {
-        ForestOptions { initial: 1 << 16, eager_bytes: 1 << 29, stress: None }
+        ForestOptions { initial: 1 << 12, eager_bytes: 1 << 29, stress: None }
     }
 }
 
@@ -74,6 +74,8 @@ const FULL_SHARE: f64 = 0.9;
 
 /// With so many bytes of nodes, huge pages pay: a contest has many forests that stay smaller.
 const HUGE_PAGES_FROM: usize = 8 << 20;
+/// Memories of results grow by use while the forest takes less than this part of the budget.
+const SMALL_PART: usize = 8;
 /// Fewer granules are not worth a table.
 const LEAST_GRANULES: usize = 16;
 
@@ -85,6 +87,8 @@ pub struct Forest {
     memos: [Memo; 3],
     scratch: Vec<u32>,
     lease: Lease,
+    /// For what memories of results have beyond their share.
+    memo_lease: Lease,
     budget: Budget,
     /// Granules that all parts have address space for.
     most: usize,
@@ -120,6 +124,7 @@ impl Forest {
             memos: [memo(MEMO_QUARTERS[0])?, memo(MEMO_QUARTERS[1])?, memo(MEMO_QUARTERS[2])?],
             scratch: Vec::new(),
             lease,
+            memo_lease: budget.take(0).map_err(too_small)?,
             budget: budget.clone(),
             most,
             options,
@@ -198,7 +203,26 @@ impl Forest {
     /// Remember a result, for as long as there is room.
     #[inline]
     pub fn remember(&mut self, kind: MemoKind, question: &Question, answer: u32) {
-        self.memos[kind as usize].put(question, answer);
+        if self.memos[kind as usize].put(question, answer) {
+            self.widen(kind);
+        }
+    }
+
+    /// Few nodes can give many results: let a crowded memory have twice the room, as long as the forest stays small.
+    #[cold]
+    fn widen(&mut self, kind: MemoKind) {
+        let memo = &mut self.memos[kind as usize];
+        let more = memo.len() * Memo::ENTRY_BYTES;
+        let bytes = self.lease.bytes() + self.memo_lease.bytes() + more;
+        let is_small = bytes <= self.options.eager_bytes && bytes <= self.budget.limit() / SMALL_PART;
+        let fits = 2 * memo.len() <= memo.capacity();
+        if is_small && fits && self.memo_lease.resize(self.memo_lease.bytes() + more).is_ok() {
+            if more >= HUGE_PAGES_FROM {
+                memo.use_huge_pages();
+            }
+            memo.grow(2 * memo.len());
+            self.note_sizes();
+        }
     }
 
     /// Make room for more nodes, by growth or by a collection that keeps what `roots` reach.
@@ -254,9 +278,15 @@ impl Forest {
         self.space.grow(target);
         self.marks.resize(target);
         self.index.grow(&self.space);
+        let mut beyond = 0;
         for (memo, quarters) in self.memos.iter_mut().zip(MEMO_QUARTERS) {
-            memo.grow(target * quarters / 4 + 1);
+            let share = target * quarters / 4 + 1;
+            if memo.len() < share {
+                memo.grow(share);
+            }
+            beyond += memo.len() - share;
         }
+        self.memo_lease.resize(beyond * Memo::ENTRY_BYTES).expect("no more than before");
         self.note_sizes();
         true
     }
@@ -264,7 +294,7 @@ impl Forest {
     fn note_sizes(&mut self) {
         self.counters.capacity = self.space.room() as u64;
         self.counters.cache_entries = self.memos.iter().map(|memo| memo.len() as u64).sum();
-        self.counters.bytes = self.lease.bytes() as u64;
+        self.counters.bytes = (self.lease.bytes() + self.memo_lease.bytes()) as u64;
     }
 
     /// End operations with [`Interrupt::OutOfFuel`] after so many more look-ups, or never.
