@@ -105,6 +105,10 @@ const ROUNDS: [(usize, u64); 11] = [
     (2, 2_000_000_000),
 ];
 
+/// From so many look-ups in a round on, a list of markings goes on to its end. That is never far: either the net is done,
+/// or the list's part of the memory is full.
+const EXPLICIT_TO_END: u64 = 20_000_000;
+
 impl Contest<'_> {
     /// Find all reachable markings.
     pub fn run(&self) -> Result<Finished, NoWinner> {
@@ -235,7 +239,9 @@ fn round(runners: &mut [Runner], crew: usize, lookups: Option<u64>, stop: &(impl
             // Relaxed: a number of its own; the runners are handed over by their locks.
             let place = next.fetch_add(1, Ordering::Relaxed);
             let Some(runner) = shared.get(place) else { break };
-            if runner.lock().expect("nobody else runs it").work(lookups.map(|all| share(all, place))) {
+            let mut runner = runner.lock().expect("nobody else runs it");
+            let goes_to_end = runner.is_explicit() && lookups >= Some(EXPLICIT_TO_END);
+            if runner.work(lookups.filter(|_| !goes_to_end).map(|all| share(all, place))) {
                 stop();
                 break;
             }

@@ -2,7 +2,7 @@
 
 use super::contest::{Contest, Finished};
 use super::system::NetSystem;
-use super::way::{Explorer, Means};
+use super::way::{Explorer, Means, Way};
 use tremula_diagrams::mdd::Mdd;
 use tremula_diagrams::{Attention, Error};
 
@@ -39,6 +39,11 @@ impl<'a> Runner<'a> {
         let means = Means { bounds: &lineup.bounds, budget, list_bytes, attention: &self.attention };
         let explorer = Explorer::new(lineup.contestants[self.number].way, &system, &means)?;
         Ok(Engine { system, explorer })
+    }
+
+    /// Does it list markings?
+    pub fn is_explicit(&self) -> bool {
+        self.contest.lineup.contestants[self.number].way == Way::Explicit
     }
 
     /// How much is done, to compare those who did not get to the end.
