@@ -32,6 +32,7 @@ mod fire;
 mod handle;
 mod levels;
 mod measure;
+mod project;
 mod saturate;
 mod saturator;
 mod sets;
