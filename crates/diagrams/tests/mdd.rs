@@ -190,6 +190,49 @@ fn projections_know_their_levels() {
 }
 
 #[test]
+fn pictures_show_every_node_and_edge() {
+    let manager = manager(3, None);
+    let dot = |set: &Mdd| {
+        let mut dot = Vec::new();
+        set.write_dot(&|level| format!("p\"{level}\""), &mut dot).unwrap();
+        String::from_utf8(dot).unwrap()
+    };
+    let vectors = Vectors::from([vec![0, 4, 1], vec![2, 4, 1], vec![2, 9, 1], vec![2, 9, 3]]);
+    let set = symbolic(&manager, &vectors);
+    let expected = r#"digraph mdd {
+  node [shape=record, fontname="sans-serif", fontsize=11, height=0.3, width=0.3];
+  edge [arrowsize=0.7];
+  end [shape=point];
+  l0 [shape=plaintext, fontcolor=gray40, label="p\"0\""];
+  l0 -> l1 [style=invis];
+  { rank=same; l0; n0; }
+  n0 [label="<b0> 0 | <b1> 2"];
+  n0:b0 -> n1;
+  n0:b1 -> n2;
+  l1 [shape=plaintext, fontcolor=gray40, label="p\"1\""];
+  l1 -> l2 [style=invis];
+  { rank=same; l1; n1; n2; }
+  n1 [label="<b0> 4"];
+  n1:b0 -> n3;
+  n2 [label="<b0> 4 | <b1> 9"];
+  n2:b0 -> n3;
+  n2:b1 -> n4;
+  l2 [shape=plaintext, fontcolor=gray40, label="p\"2\""];
+  l2 -> end [style=invis];
+  { rank=same; l2; n3; n4; }
+  n3 [label="<b0> 1"];
+  n3:b0 -> end;
+  n4 [label="<b0> 1 | <b1> 3"];
+  n4:b0 -> end;
+  n4:b1 -> end;
+}
+"#;
+    assert_eq!(dot(&set), expected);
+    assert!(!dot(&manager.empty()).contains("end"), "the empty set has no node at all");
+    assert!(dot(&self::manager(0, None).vector(&[]).unwrap()).contains("end [shape=point]"));
+}
+
+#[test]
 fn events_do_to_sets_what_they_do_to_vectors() {
     for seed in 0..300 {
         let mut numbers = Numbers::new(1000 + seed);

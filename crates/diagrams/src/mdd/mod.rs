@@ -27,6 +27,7 @@
 //! Nodes live in a [`Forest`](tremula_table::Forest) of one thread; several managers can work side by side.
 
 mod core;
+mod dot;
 mod event;
 mod fire;
 mod handle;
