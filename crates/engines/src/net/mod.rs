@@ -30,6 +30,7 @@ mod contest;
 mod encoding;
 mod groups;
 mod lineup;
+mod share;
 mod system;
 mod trace;
 
@@ -37,5 +38,6 @@ pub use contest::{Contest, Contestant, Finished, NoWinner, Unfinished};
 pub use encoding::{Encoding, EncodingError, Variable};
 pub use groups::{Group, groups};
 pub use lineup::Lineup;
+pub use share::{Share, share};
 pub use system::{NetSystem, StateSpace};
 pub use trace::Trace;
