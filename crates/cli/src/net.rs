@@ -9,7 +9,8 @@ use crate::run::{Marking, Phase, Run, Setting};
 use tremula_diagrams::mdd::{Mdd, MddOptions};
 use tremula_diagrams::{Attention, Error};
 use tremula_engines::net::{
-    Contest, Encoding, EncodingError, Finished, Group, Lineup, NetSystem, NoWinner, Unfinished,
+    Contest, Contestant, Encoding, EncodingError, Finished, Group, Lineup, NetSystem, NoWinner, Share, Unfinished,
+    share,
 };
 use tremula_engines::{Order, Strategy};
 use tremula_models::PetriNet;
@@ -39,8 +40,13 @@ pub enum Value {
 pub fn explore(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option<Figures>) -> Result<(), Trouble> {
     refuse_what_nets_cannot(args)?;
     let explored = markings(args, run, net, figures)?;
-    count(run, &explored, &mut |_, _| Ok(()))?;
-    if args.deadlock { find_deadlock(args, run, net, &explored) } else { Ok(()) }
+    evaluate(args, run, net, &explored)
+}
+
+/// Count, and look for a deadlock if that was asked for.
+pub fn evaluate(args: &ReachArgs, run: &Run, net: &PetriNet, explored: &Explored) -> Result<(), Trouble> {
+    count(run, explored, &mut |_, _| Ok(()))?;
+    if args.deadlock { find_deadlock(args, run, net, explored) } else { Ok(()) }
 }
 
 /// Explore only.
@@ -50,14 +56,29 @@ pub fn markings(
     net: &PetriNet,
     figures: &mut Option<Figures>,
 ) -> Result<Explored, Trouble> {
+    let explored = markings_of_rank(args, run, net, (0, 1), figures)?;
+    Ok(explored.expect("who is alone has everything to do"))
+}
+
+/// The same as one rank of so many; nothing if they try everything without this one.
+pub fn markings_of_rank(
+    args: &ReachArgs,
+    run: &Run,
+    net: &PetriNet,
+    (rank, ranks): (usize, usize),
+    figures: &mut Option<Figures>,
+) -> Result<Option<Explored>, Trouble> {
     run.known().setting = Setting { format: "pnml", engine: "mdd", order: "auto".to_owned() };
-    match args.strategy.order {
-        Order::Auto | Order::Saturation => contest(args, run, net, figures),
-        Order::Bfs | Order::Par | Order::Chaining => rounds(args, run, net, figures),
+    let Lineup { groups, contestants } = line_up(args, net)?;
+    match share(&contestants, args.strategy, rank, ranks) {
+        Share::Contest(contestants) => contest(args, run, net, (&groups, &contestants), figures).map(Some),
+        Share::Rounds(best, strategy) => rounds(args, run, net, (&groups, &best, strategy), figures).map(Some),
+        Share::Nothing => Ok(None),
     }
 }
 
-fn refuse_what_nets_cannot(args: &ReachArgs) -> Result<(), Trouble> {
+/// Is there anything that the user wants and nets cannot?
+pub fn refuse_what_nets_cannot(args: &ReachArgs) -> Result<(), Trouble> {
     let refuse = |problem: &str| Err(Trouble::Failed(Failure::Input(problem.to_owned())));
     if matches!(args.engine, Engine::Bdd | Engine::Ldd) {
         return refuse("Petri nets are explored with --engine mdd");
@@ -68,15 +89,20 @@ fn refuse_what_nets_cannot(args: &ReachArgs) -> Result<(), Trouble> {
     if args.check_stored { refuse("Petri nets carry no reachable set to compare with") } else { Ok(()) }
 }
 
-/// Saturate, in all orders that may be good or in the one that the user wants.
-fn contest(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option<Figures>) -> Result<Explored, Trouble> {
-    let Lineup { groups, contestants } = line_up(args, net)?;
+/// Saturate, in orders that may be good or in the one that the user wants.
+fn contest(
+    args: &ReachArgs,
+    run: &Run,
+    net: &PetriNet,
+    (groups, contestants): (&[Group], &[Contestant]),
+    figures: &mut Option<Figures>,
+) -> Result<Explored, Trouble> {
     run.enter(Phase::Reach);
     run.known().levels_only = false;
     let contest = Contest {
         net,
-        groups: &groups,
-        contestants: &contestants,
+        groups,
+        contestants,
         workers: run.workers as usize,
         budget: &run.budget,
         options: options(args),
@@ -113,16 +139,20 @@ fn line_up(args: &ReachArgs, net: &PetriNet) -> Result<Lineup, Trouble> {
 }
 
 /// Explore round by round, in the order that the metric likes best or that the user wants.
-fn rounds(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option<Figures>) -> Result<Explored, Trouble> {
-    let Lineup { groups, contestants } = line_up(args, net)?;
-    let best = contestants.first().expect("there is always an order");
+fn rounds(
+    args: &ReachArgs,
+    run: &Run,
+    net: &PetriNet,
+    (groups, best, strategy): (&[Group], &Contestant, Strategy),
+    figures: &mut Option<Figures>,
+) -> Result<Explored, Trouble> {
     run.known().setting.order = best.name.clone();
-    let groups: &[Group] = if best.grouped { &groups } else { &[] };
+    let groups = if best.grouped { groups } else { &[] };
     let encoding = Encoding::new(net, &best.order, groups).map_err(|error| unencodable(&error))?;
     let system = NetSystem::build(encoding, &run.budget, options(args), run.attention.clone());
     let system = system.map_err(|error| trouble(run, error))?;
     run.enter(Phase::Reach);
-    let result = system.explore(args.strategy, &mut Note { run });
+    let result = system.explore(strategy, &mut Note { run });
     run.enter(Phase::Count);
     *figures = Some(Figures { counters: system.manager.counters(), stealing: None });
     match result {
@@ -146,8 +176,11 @@ fn unencodable(error: &EncodingError) -> Trouble {
     Trouble::Unknown(error.to_string())
 }
 
-/// Count what an exploration that ended early has found, if there is memory for it.
+/// Count what an exploration that ended early has found, if there is memory for it and anybody who wants to know.
 fn note_lower_bound(run: &Run, states: &Mdd) {
+    if run.is_beaten() {
+        return;
+    }
     // What stopped the exploration does not stop this; if it takes long, the watching thread ends it.
     states.manager().set_attention(Attention::default());
     if let (Ok(count), Ok(nodes)) = (states.count(), states.node_count()) {
