@@ -45,6 +45,13 @@ for how in "1 0" "1 16" "2 9"; do
     grep -q '"states":"1506","nodes":1559,' "$log" || fail "an exploration is wrong"
     echo "cluster-test: two hosts, $ranks ranks each, blocks of $block levels: explored"
 done
+# A race over TCP: the figures of whoever is first arrive at rank 0.
+for ranks in 1 2; do
+    timeout 120 scripts/test-hosts.sh mpirun "$ranks" --quiet "$tremula" reach "$PWD/testdata/pnml/Kanban-PT-00005.pnml" \
+        --workers 1 --mem 64M --json >"$log" 2>&1 || fail "a race failed"
+    grep -q "\"states\":\"2546432\",.*\"ranks\":$((2 * ranks)),.*\"transitions\":\"24460016\"" "$log" || fail "a race is wrong"
+    echo "cluster-test: two hosts, $ranks ranks each: raced"
+done
 code=0
 hosts 2 barrier || code=$?
 ((code == 70)) && told 'rank 3 panicked' || fail "a panic ended with $code"

@@ -9,12 +9,14 @@ Examples:
   scripts/nets.py
   scripts/nets.py --folder mcc --timeout 10 --jobs 2 --workers 1
   scripts/nets.py --only 'Kanban*,pnml/FMS-100'
+  scripts/nets.py --launcher "mpirun -n 3 --oversubscribe --bind-to none" --workers 1 --mem 500M --timeout 5
 """
 
 import argparse
 import csv
 import json
 import re
+import shlex
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -58,6 +60,7 @@ def arguments():
     parser.add_argument("--strategy", metavar="NAME", default="auto", help="default auto")
     parser.add_argument("--order", metavar="NAME", default="auto", help="default auto")
     parser.add_argument("--stress", metavar="N", type=int, help="collect at every Nth created node")
+    parser.add_argument("--launcher", metavar="COMMAND", default="", help="starts several processes, as mpirun does")
     parser.add_argument("--jobs", metavar="N", type=int, default=1, help="nets at a time")
     parser.add_argument("--most", metavar="N", type=int, help="only the N nets with the fewest known states")
     parser.add_argument("--out", metavar="FILE", help="all results as JSON")
@@ -145,7 +148,8 @@ def mistakes(net, ended, answer):
 
 def check(args, binary, net):
     """One run and its record."""
-    command = [binary, "reach", net.path, "--json", "--quiet", "--timeout", args.timeout, "--mem", args.mem]
+    command = [*shlex.split(args.launcher), binary, "reach", net.path, "--json", "--quiet"]
+    command += ["--timeout", args.timeout, "--mem", args.mem]
     command += ["--workers", args.workers, "--strategy", args.strategy, "--order", args.order]
     command += ["--stress", args.stress] if args.stress else []
     ended = common.run(command, args.timeout + common.GRACE)

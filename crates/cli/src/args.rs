@@ -39,6 +39,10 @@ par-full and chaining-full take images of everything found so far.
 For Petri nets, saturation and auto hold a contest of orders and ways to
 explore; the worker threads are for the contestants.
 
+Under mpirun, the processes hold the diagrams of a .bdd model together; for a
+Petri net they race different orders and strategies, and all stop when one is
+done. --workers and --mem are for each process. See docs/cluster.md.
+
 Orders of Petri nets:
   given, force, sloan, sloan-bipartite, cuthill-mckee, cuthill-mckee-bipartite,
   noack, tovchigrechko, p-chaining, gradient-p, units, units-force,

@@ -1,5 +1,6 @@
 //! Failures, exit codes, and what happens on a panic.
 
+use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 use std::path::Path;
 use std::process::ExitCode;
@@ -34,7 +35,7 @@ impl From<Exit> for ExitCode {
 }
 
 /// Why a command did not get to its end. Displays as one line, without the program's name.
-#[derive(PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Failure {
     /// Bad usage, bad input, or a file that cannot be read or written.
     Input(String),

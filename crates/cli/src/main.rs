@@ -10,6 +10,7 @@
 //! | `net`, `lists` | the same for Petri nets and for `.ldd` models |
 //! | `mcc` | the same for the Model Checking Contest, as its environment says |
 //! | `together` | the same, by several processes |
+//! | `net_together`, `board` | the same for Petri nets: a race; what those who race tell each other |
 //! | `run` | what all threads know about the exploration under way |
 //! | `watch` | the second thread: time limit, signals, progress |
 //! | `signals` | which signals are caught |
@@ -31,6 +32,7 @@
 mod args;
 mod bench;
 mod bench_args;
+mod board;
 mod convert;
 mod error;
 mod events;
@@ -44,6 +46,7 @@ mod memory;
 mod model;
 mod net;
 mod net_info;
+mod net_together;
 mod numbers;
 mod order;
 mod output;

@@ -9,7 +9,8 @@ use crate::run::{Marking, Phase, Run, Setting};
 use tremula_diagrams::mdd::{Mdd, MddOptions};
 use tremula_diagrams::{Attention, Error};
 use tremula_engines::net::{
-    Contest, Encoding, EncodingError, Finished, Group, Lineup, NetSystem, NoWinner, Unfinished, Way,
+    Contest, Contestant, Encoding, EncodingError, Finished, Group, Lineup, NetSystem, NoWinner, Share, Unfinished, Way,
+    share,
 };
 use tremula_engines::{Order, Strategy};
 use tremula_models::PetriNet;
@@ -37,8 +38,13 @@ pub enum Value {
 pub fn explore(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option<Figures>) -> Result<(), Trouble> {
     refuse_what_nets_cannot(args)?;
     let explored = markings(args, run, net, figures)?;
-    count(run, &explored, &mut |_, _| Ok(()))?;
-    if args.deadlock { find_deadlock(args, run, net, &explored) } else { Ok(()) }
+    evaluate(args, run, net, &explored)
+}
+
+/// Count, and look for a deadlock if that was asked for.
+pub fn evaluate(args: &ReachArgs, run: &Run, net: &PetriNet, explored: &Explored) -> Result<(), Trouble> {
+    count(run, explored, &mut |_, _| Ok(()))?;
+    if args.deadlock { find_deadlock(args, run, net, explored) } else { Ok(()) }
 }
 
 /// Explore only.
@@ -48,14 +54,30 @@ pub fn markings(
     net: &PetriNet,
     figures: &mut Option<Figures>,
 ) -> Result<Explored, Trouble> {
+    let explored = markings_of_rank(args, run, net, (0, 1), figures)?;
+    Ok(explored.expect("who is alone has everything to do"))
+}
+
+/// The same as one rank of so many; nothing if they try everything without this one.
+pub fn markings_of_rank(
+    args: &ReachArgs,
+    run: &Run,
+    net: &PetriNet,
+    (rank, ranks): (usize, usize),
+    figures: &mut Option<Figures>,
+) -> Result<Option<Explored>, Trouble> {
     run.known().setting = Setting { format: "pnml", engine: "mdd", order: "auto".to_owned() };
-    match args.strategy.order {
-        Order::Auto | Order::Saturation | Order::Explicit => contest(args, run, net, figures),
-        Order::Bfs | Order::Par | Order::Chaining => rounds(args, run, net, figures),
+    let mut lineup = line_up(args, net)?;
+    keep_wanted(&mut lineup, args.strategy)?;
+    match share(&lineup.contestants, args.strategy, rank, ranks) {
+        Share::Contest(contestants) => contest(args, run, net, &Lineup { contestants, ..lineup }, figures).map(Some),
+        Share::Rounds(best, strategy) => rounds(args, run, net, (&lineup.groups, &best, strategy), figures).map(Some),
+        Share::Nothing => Ok(None),
     }
 }
 
-fn refuse_what_nets_cannot(args: &ReachArgs) -> Result<(), Trouble> {
+/// Is there anything that the user wants and nets cannot?
+pub fn refuse_what_nets_cannot(args: &ReachArgs) -> Result<(), Trouble> {
     let refuse = |problem: &str| Err(Trouble::Failed(Failure::Input(problem.to_owned())));
     if matches!(args.engine, Engine::Bdd | Engine::Ldd) {
         return refuse("Petri nets are explored with --engine mdd");
@@ -67,14 +89,18 @@ fn refuse_what_nets_cannot(args: &ReachArgs) -> Result<(), Trouble> {
 }
 
 /// Explore in all ways and orders that may be good, or in those that the user wants.
-fn contest(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option<Figures>) -> Result<Explored, Trouble> {
-    let mut lineup = line_up(args, net)?;
-    keep_wanted(&mut lineup, args.strategy)?;
+fn contest(
+    args: &ReachArgs,
+    run: &Run,
+    net: &PetriNet,
+    lineup: &Lineup,
+    figures: &mut Option<Figures>,
+) -> Result<Explored, Trouble> {
     run.enter(Phase::Reach);
     run.known().levels_only = false;
     let contest = Contest {
         net,
-        lineup: &lineup,
+        lineup,
         workers: run.workers as usize,
         budget: &run.budget,
         options: options(args),
@@ -111,9 +137,11 @@ fn line_up(args: &ReachArgs, net: &PetriNet) -> Result<Lineup, Trouble> {
     Lineup::in_order(net, recipe).ok_or_else(|| Trouble::Failed(no_such_order(recipe)))
 }
 
-/// Only those stay who explore in the way that the user wants.
+/// Where the user wants one way of those that hold a contest, only who explores in this way stays.
 fn keep_wanted(lineup: &mut Lineup, wanted: Strategy) -> Result<(), Trouble> {
-    lineup.contestants.retain(|contestant| wanted == Strategy::AUTO || wanted == strategy(contestant.way));
+    if matches!(wanted.order, Order::Saturation | Order::Explicit) {
+        lineup.contestants.retain(|contestant| wanted == strategy(contestant.way));
+    }
     if lineup.contestants.is_empty() {
         let problem = "the markings of this net do not fit into 127 bits, as --strategy explicit needs it";
         return Err(Trouble::Unknown(problem.to_owned()));
@@ -133,16 +161,20 @@ fn strategy(way: Way) -> Strategy {
 }
 
 /// Explore round by round, in the order that the metric likes best or that the user wants.
-fn rounds(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option<Figures>) -> Result<Explored, Trouble> {
-    let Lineup { groups, contestants, .. } = line_up(args, net)?;
-    let best = contestants.first().expect("there is always an order");
+fn rounds(
+    args: &ReachArgs,
+    run: &Run,
+    net: &PetriNet,
+    (groups, best, strategy): (&[Group], &Contestant, Strategy),
+    figures: &mut Option<Figures>,
+) -> Result<Explored, Trouble> {
     run.known().setting.order = best.name.clone();
-    let groups: &[Group] = if best.grouped { &groups } else { &[] };
+    let groups = if best.grouped { groups } else { &[] };
     let encoding = Encoding::new(net, &best.order, groups).map_err(|error| unencodable(&error))?;
     let system = NetSystem::build(encoding, &run.budget, options(args), run.attention.clone());
     let system = system.map_err(|error| trouble(run, error))?;
     run.enter(Phase::Reach);
-    let result = system.explore(args.strategy, &mut Note { run });
+    let result = system.explore(strategy, &mut Note { run });
     run.enter(Phase::Count);
     *figures = Some(Figures { counters: system.manager.counters(), stealing: None });
     match result {
@@ -166,8 +198,11 @@ fn unencodable(error: &EncodingError) -> Trouble {
     Trouble::Unknown(error.to_string())
 }
 
-/// Count what an exploration that ended early has found, if there is memory for it.
+/// Count what an exploration that ended early has found, if there is memory for it and anybody who wants to know.
 fn note_lower_bound(run: &Run, states: &Mdd) {
+    if run.is_beaten() {
+        return;
+    }
     // What stopped the exploration does not stop this; if it takes long, the watching thread ends it.
     states.manager().set_attention(Attention::default());
     if let (Ok(count), Ok(nodes)) = (states.count(), states.node_count()) {

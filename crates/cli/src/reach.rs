@@ -112,10 +112,7 @@ fn explore(args: &ReachArgs, run: &Run, figures: &mut Option<Figures>) -> Result
             lists::explore(args, run, &model, figures).map(|()| Answer::Figures)
         }
         TransitionSystem::Bdd(model) => {
-            refuse_what_diagrams_cannot(args)?;
-            if args.engine == Engine::Ldd {
-                return Err(Trouble::Failed(Failure::Input("--engine ldd is for .ldd models".to_owned())));
-            }
+            refuse_what_bdds_cannot(args)?;
             let loaded = load(args, run, model)?;
             explore_loaded(args, run, loaded, figures)
         }
@@ -134,6 +131,15 @@ fn refuse_what_diagrams_cannot(args: &ReachArgs) -> Result<(), Trouble> {
         return refuse("--strategy explicit is for Petri nets");
     }
     if args.deadlock { refuse("--deadlock is for Petri nets yet") } else { Ok(()) }
+}
+
+/// Is there anything that the user wants and binary diagrams cannot?
+pub fn refuse_what_bdds_cannot(args: &ReachArgs) -> Result<(), Trouble> {
+    refuse_what_diagrams_cannot(args)?;
+    if args.engine == Engine::Ldd {
+        return Err(Trouble::Failed(Failure::Input("--engine ldd is for .ldd models".to_owned())));
+    }
+    Ok(())
 }
 
 fn explore_loaded(
@@ -187,18 +193,8 @@ fn load(args: &ReachArgs, run: &Run, model: BddSystem) -> Result<Loaded, Trouble
     build().map_err(|error| trouble(run, error))
 }
 
-/// Read the model, which must be one of diagrams; the lease is for its memory.
-pub fn read(args: &ReachArgs, run: &Run) -> Result<(BddSystem, Lease), Trouble> {
-    match read_any(run)? {
-        TransitionSystem::Bdd(model) => charge(args, run, model),
-        TransitionSystem::Ldd(_) | TransitionSystem::Net(_) => {
-            let problem = "several processes can explore .bdd models only";
-            Err(Trouble::Failed(Failure::Input(problem.to_owned())))
-        }
-    }
-}
-
-fn read_any(run: &Run) -> Result<TransitionSystem, Trouble> {
+/// Read the model, of whatever kind.
+pub fn read_any(run: &Run) -> Result<TransitionSystem, Trouble> {
     if run.is_stopped() {
         return Err(Trouble::Unknown(run.stop_reason()));
     }
@@ -210,7 +206,7 @@ fn read_any(run: &Run) -> Result<TransitionSystem, Trouble> {
 }
 
 /// Take the memory of a model from the budget.
-fn charge(args: &ReachArgs, run: &Run, mut model: BddSystem) -> Result<(BddSystem, Lease), Trouble> {
+pub fn charge(args: &ReachArgs, run: &Run, mut model: BddSystem) -> Result<(BddSystem, Lease), Trouble> {
     if !args.check_stored {
         model = model.without_reachable();
     }

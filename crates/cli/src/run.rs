@@ -6,7 +6,7 @@
 use crate::args::ReachArgs;
 use crate::events::Events;
 use crate::numbers;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -65,6 +65,8 @@ pub struct Known {
     pub nodes: Option<u64>,
     /// Why the exploration is to end early, and since when.
     pub stop: Option<(Stop, Instant)>,
+    /// Has another process been faster?
+    beaten: bool,
     claimed: bool,
 }
 
@@ -86,7 +88,7 @@ impl Default for Setting {
 }
 
 /// Figures of a Petri net.
-#[derive(Clone, Default, Debug, Serialize)]
+#[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct NetFigures {
     /// Pairs of a marking and a transition that can fire in it, in decimal digits.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -137,7 +139,7 @@ impl Phase {
 }
 
 /// Time spent in each phase.
-#[derive(Copy, Clone, Default, Debug)]
+#[derive(Copy, Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct Times {
     /// Reading and building the model.
     pub load: Duration,
@@ -171,6 +173,7 @@ impl Run {
             states: None,
             nodes: None,
             stop: None,
+            beaten: false,
             claimed: false,
         };
         Ok(Run {
@@ -193,7 +196,6 @@ impl Run {
     /// events.
     pub fn of_rank(
         args: &ReachArgs,
-        strategy: Strategy,
         started: Instant,
         ranks: usize,
         neighbours: usize,
@@ -202,7 +204,6 @@ impl Run {
         let quiet = ReachArgs { events: args.events.clone().filter(|_| tells), ..args.clone() };
         let mut run = Run::new(&quiet, started)?;
         run.ranks = ranks as u32;
-        run.known().strategy = strategy;
         if args.mem.is_none() {
             run.budget = Budget::new(run.budget.limit() / neighbours);
         }
@@ -244,6 +245,17 @@ impl Run {
             self.stop(Stop::TimeLimit);
         }
         self.known().stop.is_some()
+    }
+
+    /// End the exploration because another process was faster: nobody wants to know what this one has found.
+    pub fn give_way(&self) {
+        self.known().beaten = true;
+        self.attention.cancel();
+    }
+
+    /// Has another process been faster?
+    pub fn is_beaten(&self) -> bool {
+        self.known().beaten
     }
 
     /// Why the exploration ended early, for people.

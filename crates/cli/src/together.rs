@@ -1,7 +1,10 @@
-//! `tremula reach` by several processes that a launcher of MPI has started: one table, one result, printed by rank 0.
+//! `tremula reach` by several processes that a launcher of MPI has started: one result, printed by rank 0.
+//!
+//! They hold the diagrams of a `.bdd` model together; for Petri nets they race (`net_together`).
 
 use crate::args::ReachArgs;
 use crate::error::{Exit, Failure};
+use crate::net_together;
 use crate::numbers::{self, short};
 use crate::output;
 use crate::ranks;
@@ -16,45 +19,29 @@ use tremula_diagrams::cluster::{Member, Program, RankFigures, Setup};
 use tremula_engines::{Distributed, Order, Plan, Strategy, SymbolicSystem, explore};
 use tremula_fabric::mail::Mail;
 use tremula_fabric::{Distance, Fabric, FabricError, Reduction, Segment};
+use tremula_models::{BddSystem, TransitionSystem};
 
 /// Words that may be on their way from one rank to another before these wait at the sender.
 const RING_WORDS: usize = 1 << 14;
 
 /// Explore a model, as one of several ranks.
 pub fn reach(args: &ReachArgs, started: Instant) -> Result<Exit, Failure> {
-    ranks::run(|fabric| match strategy_for_ranks(args) {
-        Ok(strategy) => take_part(args, strategy, started, fabric),
-        Err(failure) => agree_on_end(fabric, if fabric.rank() == 0 { Err(failure) } else { Ok(Exit::Complete) }),
-    })?
+    ranks::run(|fabric| take_part(args, started, fabric))?
 }
 
-/// Saturation is for one process; `auto` means a strategy that suits several.
-fn strategy_for_ranks(args: &ReachArgs) -> Result<Strategy, Failure> {
-    if args.save_states.is_some() || args.check_stored {
-        return Err(Failure::Input("several processes cannot save or compare the states yet".to_owned()));
-    }
-    match args.strategy.order {
-        Order::Auto => Ok(Strategy { order: Order::Par, frontier: true }),
-        Order::Saturation | Order::Explicit => {
-            Err(Failure::Input(format!("{} runs in one process; several can do bfs, par and chaining", args.strategy)))
-        }
-        Order::Bfs | Order::Par | Order::Chaining => Ok(args.strategy),
-    }
-}
-
-fn take_part<F: Fabric>(args: &ReachArgs, strategy: Strategy, started: Instant, fabric: &F) -> Result<Exit, Failure>
+fn take_part<F: Fabric>(args: &ReachArgs, started: Instant, fabric: &F) -> Result<Exit, Failure>
 where
     F::Segment: Send + Sync,
     <F::Segment as Segment>::Words: Send,
 {
     let rank = fabric.rank();
-    let ready = prepare(args, strategy, started, fabric);
+    let ready = prepare(args, started, fabric);
     let all = fabric.all_gather(&[u64::from(ready.is_ok())]);
     let (run, watch) = match ready {
         Ok(ready) if all.is_ok_and(|all| all.iter().all(|fine| fine[0] == 1)) => ready,
         ready => return agree_on_end(fabric, ready.map(|_| Exit::Complete)),
     };
-    let explored = explore_together(args, &run, strategy, fabric);
+    let explored = explore_together(args, &run, fabric);
     run.claim_or_wait();
     if let Some(watch) = watch {
         watch.finish();
@@ -64,16 +51,11 @@ where
 }
 
 /// What this rank knows of the exploration and, on rank 0, who watches it.
-fn prepare<F: Fabric>(
-    args: &ReachArgs,
-    strategy: Strategy,
-    started: Instant,
-    fabric: &F,
-) -> Result<(Arc<Run>, Option<Watch>), Failure> {
+fn prepare<F: Fabric>(args: &ReachArgs, started: Instant, fabric: &F) -> Result<(Arc<Run>, Option<Watch>), Failure> {
     let (rank, ranks) = (fabric.rank(), fabric.ranks());
     let near = |to: &usize| fabric.distance(*to).is_ok_and(|distance| distance != Distance::Remote);
     let neighbours = (0..ranks).filter(near).count();
-    let run = Run::of_rank(args, strategy, started, ranks, neighbours, rank == 0);
+    let run = Run::of_rank(args, started, ranks, neighbours, rank == 0);
     // Hosts may have different numbers of processors; all ranks have the same number of workers.
     let mut workers = [run.as_ref().map_or(u64::MAX, |run| run.workers.into())];
     let agreed = fabric.all_reduce(Reduction::Min, &mut workers);
@@ -92,8 +74,17 @@ fn prepare<F: Fabric>(
     Ok((run, Some(watch)))
 }
 
+/// What rank 0 can tell beside the result; nothing on other ranks.
+#[derive(Default)]
+pub struct Told {
+    /// Of its own tables, or those of the rank that decided.
+    pub figures: Option<Figures>,
+    /// What went on at each rank.
+    pub of_ranks: String,
+}
+
 /// Why a rank has nothing to tell.
-enum NoResult {
+pub enum NoResult {
     /// The reason, if this rank is the one to tell it.
     Here(Trouble),
     /// Another rank, the lowest of those in trouble, tells why.
@@ -106,16 +97,49 @@ impl From<FabricError> for NoResult {
     }
 }
 
-/// What went on: on this rank, and on rank 0 a row for each rank.
-type WentOn = (RankFigures, Vec<Vec<u64>>);
-
 /// Load, explore and count.
-fn explore_together<F: Fabric>(args: &ReachArgs, run: &Run, strategy: Strategy, fabric: &F) -> Result<WentOn, NoResult>
+fn explore_together<F: Fabric>(args: &ReachArgs, run: &Run, fabric: &F) -> Result<Told, NoResult>
 where
     F::Segment: Send + Sync,
     <F::Segment as Segment>::Words: Send,
 {
-    let plan = agree(fabric, load(args, run))?;
+    let model = agree(fabric, reach::read_any(run))?;
+    all_have_it(fabric, &model)?;
+    match model {
+        TransitionSystem::Bdd(model) => share_diagrams(args, run, model, fabric),
+        TransitionSystem::Net(net) => net_together::race(args, run, &net, fabric),
+        TransitionSystem::Ldd(_) => {
+            let problem = "several processes can explore .bdd models and Petri nets only";
+            agree(fabric, Err(Trouble::Failed(Failure::Input(problem.to_owned()))))
+        }
+    }
+}
+
+/// *Collective.* Go on if all ranks have a model of the same kind and size.
+fn all_have_it<F: Fabric>(fabric: &F, model: &TransitionSystem) -> Result<(), NoResult> {
+    let size = match model {
+        TransitionSystem::Bdd(model) => [0, model.variables.len(), model.groups.len()],
+        TransitionSystem::Ldd(model) => [1, model.integers as usize, model.groups.len()],
+        TransitionSystem::Net(net) => [2, net.places.len(), net.transitions.len()],
+    };
+    let all = fabric.all_gather(&size.map(|number| number as u64))?;
+    match all.iter().position(|other| *other != all[0]) {
+        None => Ok(()),
+        Some(odd) if fabric.rank() == 0 => {
+            let problem = format!("rank {odd} finds another model under this name than rank 0");
+            Err(NoResult::Here(Trouble::Failed(Failure::Input(problem))))
+        }
+        Some(_) => Err(NoResult::Elsewhere(0)),
+    }
+}
+
+/// Explore and count with diagrams in the memory of all ranks.
+fn share_diagrams<F: Fabric>(args: &ReachArgs, run: &Run, model: BddSystem, fabric: &F) -> Result<Told, NoResult>
+where
+    F::Segment: Send + Sync,
+    <F::Segment as Segment>::Words: Send,
+{
+    let (strategy, plan) = agree(fabric, load(args, run, model))?;
     let mail = Mail::open(fabric, RING_WORDS)?;
     let options = reach::options(args, run);
     let setup = Setup { post: &mail, budget: run.budget.clone(), options, attention: run.attention.clone() };
@@ -127,15 +151,34 @@ where
     let (result, figures) = joined.unwrap_or_else(|error| panic!("{error}"));
     let rows = fabric.gather(0, &row(&figures))?.unwrap_or_default();
     result.unwrap_or(Ok(())).map_err(NoResult::Here)?;
-    Ok((figures, rows))
+    let figures = Figures { counters: figures.counters, stealing: None };
+    Ok(Told { figures: Some(figures), of_ranks: table_of_ranks(&rows) })
 }
 
-/// What a rank keeps of the model.
-fn load(args: &ReachArgs, run: &Run) -> Result<Plan, Trouble> {
-    let (model, _lease) = reach::read(args, run)?;
+/// How to explore, and what a rank keeps of the model.
+fn load(args: &ReachArgs, run: &Run, model: BddSystem) -> Result<(Strategy, Plan), Trouble> {
+    let strategy = strategy_for_ranks(args).map_err(Trouble::Failed)?;
+    reach::refuse_what_bdds_cannot(args)?;
+    run.known().strategy = strategy;
+    let (model, _lease) = reach::charge(args, run, model)?;
     let manager = reach::manager(run, reach::options(args, run))?;
     let system = SymbolicSystem::build(&manager, &model).map_err(|error| trouble(run, error))?;
-    Plan::new(&model, system).map_err(|error| trouble(run, error))
+    let plan = Plan::new(&model, system).map_err(|error| trouble(run, error))?;
+    Ok((strategy, plan))
+}
+
+/// Saturation is for one process; `auto` means a strategy that suits several.
+fn strategy_for_ranks(args: &ReachArgs) -> Result<Strategy, Failure> {
+    if args.save_states.is_some() || args.check_stored {
+        return Err(Failure::Input("several processes cannot save or compare the states yet".to_owned()));
+    }
+    match args.strategy.order {
+        Order::Auto => Ok(Strategy { order: Order::Par, frontier: true }),
+        Order::Saturation | Order::Explicit => {
+            Err(Failure::Input(format!("{} runs in one process; several can do bfs, par and chaining", args.strategy)))
+        }
+        Order::Bfs | Order::Par | Order::Chaining => Ok(args.strategy),
+    }
 }
 
 /// *Collective.* Go on if all ranks can; else the lowest that cannot tells why.
@@ -174,19 +217,20 @@ fn explore_on_first(run: &Run, strategy: Strategy, plan: &Plan, program: &Progra
 }
 
 /// Print what there is to tell, on rank 0.
-fn tell(args: &ReachArgs, run: &Run, explored: Result<WentOn, NoResult>) -> Result<Exit, Failure> {
+fn tell(args: &ReachArgs, run: &Run, explored: Result<Told, NoResult>) -> Result<Exit, Failure> {
     let unknown = |reason| Report::unknown(run, reason).publish(run, None).map(|()| Exit::Limit);
-    let (figures, rows) = match explored {
-        Ok(went_on) => went_on,
+    let Told { figures, of_ranks } = match explored {
+        Ok(told) => told,
         Err(NoResult::Here(Trouble::Failed(failure))) => return Err(failure),
         Err(NoResult::Here(Trouble::Unknown(reason))) => return unknown(reason),
         Err(NoResult::Elsewhere(rank)) => return unknown(format!("rank {rank} could not go on")),
     };
-    Report::complete(run).publish(run, Some(&Figures { counters: figures.counters, stealing: None }))?;
+    let report = Report::complete(run);
+    report.publish(run, figures.as_ref())?;
     if args.stats {
-        output::to_stderr(&table_of_ranks(&rows));
+        output::to_stderr(&of_ranks);
     }
-    Ok(Exit::Complete)
+    Ok(if report.net.deadlock == Some(true) { Exit::Violated } else { Exit::Complete })
 }
 
 /// On other ranks, trouble is told only where no lower rank has any.

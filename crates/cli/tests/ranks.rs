@@ -2,8 +2,12 @@
 
 mod common;
 
-use common::{code, exit, json, stderr, stdout};
-use std::process::{Command, Output};
+use common::{
+    at, at_most, code, exit, expected_nets, json, model, permutations, stderr, stdout, wait_until, write_net,
+};
+use rustix::process::{Pid, Signal, kill_process};
+use std::process::{Command, Output, Stdio};
+use std::time::Instant;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tremula");
 
@@ -14,14 +18,19 @@ fn mpirun(ranks: usize, args: &[&str]) -> Output {
 
 /// Run mpirun; `args` say how often to start what.
 fn launch(args: &[&str]) -> Output {
-    Command::new("mpirun")
+    launcher(args).output().expect("mpirun can be run")
+}
+
+fn launcher(args: &[&str]) -> Command {
+    let mut command = Command::new("mpirun");
+    command
         .args(["--oversubscribe", "--bind-to", "none", "--mca", "pml", "ob1", "--quiet"])
         .args(["--mca", "btl", "self,vader", "--mca", "mpi_yield_when_idle", "1"])
         .args(args)
         .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
         .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
-        .output()
-        .expect("mpirun can be run")
+        .stdin(Stdio::null());
+    command
 }
 
 #[test]
@@ -43,11 +52,6 @@ fn a_table_over_ranks_is_measured() {
         let ratio = number("measured") / number("simulated");
         assert!((0.8..1.25).contains(&ratio), "few operations, but no more than that: {one}");
     }
-}
-
-/// A model of the repository.
-fn model(name: &str) -> String {
-    format!("{}/../../testdata/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
 #[test]
@@ -75,6 +79,180 @@ fn limits_of_ranks_end_in_unknown() {
     let output = mpirun(2, &["reach", &large, "--strategy", "par", "--workers", "1", "--mem", "8M", "--json"]);
     assert_eq!(code(&output), exit::LIMIT, "{output:?}");
     assert!(json(&output)["reason"].as_str().is_some_and(|reason| reason.contains("memory")), "{output:?}");
+}
+
+#[test]
+fn ranks_race_on_nets() {
+    let few = ["Kanban-PT-00005", "AutoFlight-PT-01a", "PhaseVariation-PT-D02CS010", "PGCD-PT-D02N005"];
+    let nets = expected_nets().into_iter().filter(|net| few.iter().any(|name| net.path.contains(name)));
+    for net in nets.inspect(|net| println!("{}", net.path)) {
+        for ranks in 1..=4 {
+            let output = mpirun(ranks, &["reach", &model(&net.path), "--json", "--workers", "1", "--mem", "200M"]);
+            assert_eq!(code(&output), exit::COMPLETE, "{output:?}");
+            let value = json(&output);
+            assert_eq!((&value["ranks"], &value["verdict"]), (&ranks.into(), &"complete".into()));
+            let found =
+                ["states", "transitions", "max_token_in_place", "max_token_per_marking"].map(|name| &value[name]);
+            assert_eq!(found, [&net.states, &net.transitions, &net.max_token_in_place, &net.max_token_per_marking]);
+            assert!(value["order"].as_str().is_some_and(|order| order != "auto"), "{value}");
+        }
+    }
+}
+
+#[test]
+fn every_rank_has_a_part_in_the_race() {
+    let path = model("pnml/Kanban-PT-00005.pnml");
+    let race = |ranks, args: &[&str]| {
+        let output = mpirun(ranks, &[&["reach", &path, "--json", "--stats", "--workers", "1"], args].concat());
+        assert_eq!(code(&output), exit::COMPLETE, "{output:?}");
+        let lines: Vec<String> =
+            stderr(&output).lines().filter(|line| line.starts_with("Rank ")).map(str::to_owned).collect();
+        assert_eq!(lines.iter().filter(|line| line.contains("first, with")).count(), 1, "{lines:?}");
+        (json(&output), lines)
+    };
+    let (value, lines) = race(3, &[]);
+    let won = format!("first, with saturation in the order {}", value["order"].as_str().unwrap());
+    assert!(lines.iter().any(|line| line.ends_with(&won)), "{lines:?}");
+    assert_eq!(lines.iter().filter(|line| line.ends_with("beaten")).count(), 2, "{lines:?}");
+    // In one order there are two ways to saturate, and a user who wants saturation gets nothing else.
+    let (value, lines) = race(4, &["--order", "sloan+reversed", "--strategy", "saturation"]);
+    assert_eq!((&value["order"], &value["states"]), (&"sloan+reversed".into(), &"2546432".into()));
+    assert_eq!(lines.iter().filter(|line| line.ends_with("nothing to do")).count(), 2, "{lines:?}");
+    // Round by round, each rank in an order of its own.
+    let (value, lines) = race(2, &["--strategy", "chaining"]);
+    assert_eq!((&value["strategy"], &value["states"]), (&"chaining".into(), &"2546432".into()));
+    assert!(lines.iter().all(|line| line.contains("first, with chaining") || line.ends_with("beaten")), "{lines:?}");
+}
+
+/// A binary counter that ends when all digits are ones: its markings are far from each other, and their diagram is small.
+fn counter(bits: usize) -> String {
+    let place = |bit: usize| {
+        let zero = "<initialMarking><text>1</text></initialMarking>";
+        format!("<place id=\"one{bit}\"/>\n<place id=\"zero{bit}\">{zero}</place>\n")
+    };
+    let arc = |source: &str, target: &str| {
+        format!("<arc id=\"{source}-{target}\" source=\"{source}\" target=\"{target}\"/>\n")
+    };
+    let change = |name: &str, bit: usize, from: &str, to: &str| {
+        arc(&format!("{from}{bit}"), name) + &arc(name, &format!("{to}{bit}"))
+    };
+    let count = |bit: usize| {
+        let name = format!("t{bit}");
+        let carried: String = (0..bit).map(|lower| change(&name, lower, "one", "zero")).collect();
+        format!("<transition id=\"{name}\"/>\n{}{carried}", change(&name, bit, "zero", "one"))
+    };
+    let (places, changes): (String, String) = ((0..bits).rev().map(place).collect(), (0..bits).map(count).collect());
+    format!("<page id=\"g\">\n{places}{changes}</page>")
+}
+
+#[test]
+fn all_stop_when_one_is_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = at(&folder, "counter.pnml");
+    write_net(&path, &counter(40));
+    // Two ways to saturate take milliseconds; the other two ranks would go through a million million rounds.
+    let how = ["--order", "given", "--workers", "1", "--mem", "64M", "--timeout", "60", "--json", "--stats"];
+    let output = mpirun(4, &[&["reach", &path], &how[..]].concat());
+    assert_eq!(code(&output), exit::COMPLETE, "{output:?}");
+    let value = json(&output);
+    assert_eq!((&value["states"], &value["transitions"]), (&"1099511627776".into(), &"1099511627775".into()));
+    for rank in [2, 3] {
+        assert!(stderr(&output).contains(&format!("Rank {rank}    beaten\n")), "{output:?}");
+    }
+}
+
+#[test]
+fn a_race_finds_deadlocks() {
+    let path = model("pnml/PhilosophersDyn-PT-03.pnml.gz");
+    let asked = ["reach", &path, "--deadlock", "--trace", "--json"];
+    let alone = json(&common::run(&asked));
+    let output = mpirun(3, &asked);
+    assert_eq!(code(&output), exit::VIOLATED, "{output:?}");
+    let value = json(&output);
+    assert_eq!((&value["deadlock"], &value["ranks"], &value["states"]), (&true.into(), &3.into(), &alone["states"]));
+    assert!(value["deadlock_marking"].as_object().is_some_and(|marking| !marking.is_empty()), "{value}");
+    // There may be several shortest ones; all have the same length.
+    let length = |value: &serde_json::Value| value["deadlock_trace"].as_array().map(Vec::len);
+    assert!(length(&value).is_some_and(|length| length > 0), "{value}");
+    assert_eq!(length(&value), length(&alone));
+    let output = mpirun(2, &["reach", &model("pnml/Kanban-PT-00005.pnml"), "--deadlock", "--json"]);
+    assert_eq!((code(&output), &json(&output)["deadlock"]), (exit::COMPLETE, &false.into()), "{output:?}");
+}
+
+#[test]
+fn limits_of_a_race_end_in_unknown() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = at(&folder, "permutations.pnml");
+    write_net(&path, &permutations(18));
+    let began = Instant::now();
+    let output = mpirun(2, &["reach", &path, "--workers", "1", "--mem", "1G", "--timeout", "2", "--json"]);
+    assert_eq!(code(&output), exit::LIMIT, "{output:?}");
+    let value = json(&output);
+    assert_eq!((&value["verdict"], &value["reason"]), (&"unknown".into(), &"time limit of 2 s reached".into()));
+    let states = value["states"].as_str().unwrap_or_else(|| panic!("no lower bound: {value}"));
+    assert!(at_most("1", states) && at_most(states, "6402373705728000"), "{states}");
+    assert!(began.elapsed().as_secs() < 30, "it hangs");
+    let tokens = model("pnml/ERK-PT-100000.pnml");
+    let output = mpirun(2, &["reach", &tokens, "--workers", "1", "--mem", "2M", "--timeout", "60", "--json"]);
+    assert_eq!(code(&output), exit::LIMIT, "{output:?}");
+    assert!(json(&output)["reason"].as_str().is_some_and(|reason| reason.contains("budget")), "{output:?}");
+}
+
+#[test]
+fn an_interrupt_ends_the_race_on_all_ranks() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, events) = (at(&folder, "permutations.pnml"), at(&folder, "events"));
+    write_net(&path, &permutations(18));
+    let args = ["reach", &path, "--workers", "1", "--mem", "1G", "--timeout", "100", "--json", "--events", &events];
+    let mut command = launcher(&[&["-n", "3", PROGRAM], &args[..]].concat());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("mpirun can be run");
+    // Rank 0 tells in its first event which process it is, and in later ones what it is doing.
+    let written = || std::fs::read_to_string(&events).unwrap_or_default();
+    wait_until("rank 0 explores", || written().contains("exploring"));
+    let start: serde_json::Value = serde_json::from_str(written().lines().next().unwrap()).unwrap();
+    let process = Pid::from_raw(start["pid"].as_i64().unwrap() as i32).unwrap();
+    let began = Instant::now();
+    kill_process(process, Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), exit::LIMIT, "{output:?}");
+    let value = json(&output);
+    assert_eq!((&value["verdict"], &value["reason"]), (&"unknown".into(), &"interrupted".into()));
+    assert!(began.elapsed().as_secs() < 20, "it hangs");
+}
+
+#[test]
+fn bad_nets_are_told_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = at(&folder, "twice.pnml");
+    write_net(&path, "<page id=\"g\">\n<place id=\"p\"/>\n<place id=\"p\"/>\n</page>");
+    let kanban = model("pnml/Kanban-PT-00005.pnml");
+    let lists = model("sylvan/blocks.2.ldd");
+    let cases: [(&[&str], &str); 6] = [
+        (&["no-such-net.pnml"], "no-such-net.pnml: No such file"),
+        (&[&path], "line 6, column 1: "),
+        (&[&kanban, "--order", "units"], "there is no order `units` of this net"),
+        (&[&kanban, "--engine", "bdd"], "Petri nets are explored with --engine mdd"),
+        (&[&kanban, "--save-states", "states"], "the states of Petri nets cannot be saved yet"),
+        (&[&lists], ".bdd models and Petri nets only"),
+    ];
+    for (args, words) in cases {
+        let output = mpirun(2, &[&["reach"], args].concat());
+        assert_eq!(code(&output), exit::INPUT, "{args:?}: {output:?}");
+        assert_eq!(stderr(&output).matches(words).count(), 1, "{words:?} in {output:?}");
+        assert_eq!(stdout(&output), "", "{args:?}");
+    }
+}
+
+#[test]
+fn ranks_must_read_the_same_model() {
+    let [here, there] = [0; 2].map(|_| tempfile::tempdir().unwrap());
+    std::fs::copy(model("pnml/Kanban-PT-00005.pnml"), at(&here, "model.pnml")).unwrap();
+    std::fs::copy(model("pnml/ERK-PT-000001.pnml"), at(&there, "model.pnml")).unwrap();
+    let rank = |folder| ["-n", "1", "--wdir", folder, PROGRAM, "reach", "model.pnml"];
+    let (here, there) = (here.path().to_str().unwrap(), there.path().to_str().unwrap());
+    let output = launch(&[&rank(here)[..], &[":"], &rank(there)[..]].concat());
+    assert_eq!(code(&output), exit::INPUT, "{output:?}");
+    assert_eq!(stderr(&output).matches("rank 1 finds another model").count(), 1, "{output:?}");
 }
 
 #[test]

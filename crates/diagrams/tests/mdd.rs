@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Random;
+use common::{Random, Seed};
 use std::collections::BTreeSet;
 use tremula_diagrams::mdd::{Change, Event, Mdd, MddManager, MddOptions, Saturation, Saturator};
 use tremula_diagrams::{Attention, Budget, Error};
@@ -111,6 +111,125 @@ fn sets_are_sets_of_vectors() {
         let greatest = (0..levels).map(|level| a.iter().map(|vector| vector[level]).max().unwrap_or(0));
         assert_eq!(x.greatest_values().unwrap(), greatest.collect::<Vec<_>>());
     }
+}
+
+/// The vector with zeros everywhere but at `levels`.
+fn projection(vector: &[u32], levels: &[u32]) -> Vec<u32> {
+    let kept = |(level, &value): (usize, &u32)| if levels.contains(&(level as u32)) { value } else { 0 };
+    vector.iter().enumerate().map(kept).collect()
+}
+
+/// One random operation on sets, and what it must give.
+fn step(manager: &MddManager, numbers: &mut Numbers, pool: &[(Mdd, Vectors)]) -> (String, Mdd, Vectors) {
+    let levels = manager.levels();
+    let [(a, x), (b, y)] = [0; 2].map(|_| numbers.0.pick(pool));
+    let mut kept = numbers.0.permutation(levels as u32);
+    kept.truncate(numbers.below(levels as u32 + 1) as usize);
+    let all = |vectors: &Vectors| -> Vectors { vectors.iter().map(|vector| projection(vector, &kept)).collect() };
+    let matching =
+        |among: &Vectors| x.iter().filter(|vector| among.contains(&projection(vector, &kept))).cloned().collect();
+    match numbers.below(8) {
+        0 => ("union".to_owned(), a.union(b).unwrap(), x | y),
+        1 => ("intersection".to_owned(), a.intersection(b).unwrap(), x & y),
+        2 => ("minus".to_owned(), a.minus(b).unwrap(), x - y),
+        3 => (format!("projection on {kept:?}"), a.project(&kept).unwrap(), all(x)),
+        4 => {
+            let among = b.project(&kept).unwrap();
+            (format!("matching a projection on {kept:?}"), a.matching(&kept, &among).unwrap(), matching(&all(y)))
+        }
+        5 => (format!("matching on {kept:?}"), a.matching(&kept, b).unwrap(), matching(y)),
+        6 => {
+            let changes = numbers.changes(levels);
+            let after = x.iter().filter_map(|vector| successor(vector, &changes)).collect();
+            (format!("{changes:?}"), a.fire(manager.event(&changes).unwrap()).unwrap(), after)
+        }
+        _ => {
+            let bound = 1 + numbers.below(5);
+            let vectors = numbers.vectors(levels, bound, 60);
+            ("new vectors".to_owned(), symbolic(manager, &vectors), vectors)
+        }
+    }
+}
+
+#[test]
+fn sequences_with_projections() {
+    let mut collections = 0;
+    for seed in 0..1000 {
+        let seed = Seed(3000 + seed);
+        let mut numbers = Numbers::new(seed.0);
+        let levels = 1 + numbers.below(6) as usize;
+        let manager = manager(levels, [None, Some(1), Some(3), Some(50)][seed.0 as usize % 4]);
+        let mut pool = vec![(manager.empty(), Vectors::new()); 6];
+        for number in 0..30 {
+            let (what, set, expected) = step(&manager, &mut numbers, &pool);
+            assert_eq!(explicit(&set), expected, "step {number}, {what}");
+            assert_eq!(set, symbolic(&manager, &expected), "step {number}, {what}");
+            let place = numbers.0.below(pool.len());
+            pool[place] = (set, expected);
+        }
+        collections += manager.counters().collections;
+    }
+    assert!(collections > 5_000, "{collections}");
+}
+
+#[test]
+fn projections_know_their_levels() {
+    let manager = manager(3, None);
+    let set = manager.vector(&[5, 6, 7]).unwrap();
+    assert_eq!(set.project(&[2, 0, 2]).unwrap(), manager.vector(&[5, 0, 7]).unwrap());
+    assert_eq!(set.project(&[0, 1, 2]).unwrap(), set);
+    assert_eq!(set.project(&[]).unwrap(), manager.vector(&[0, 0, 0]).unwrap());
+    assert_eq!(set.project(&[0, 3]), Err(Error::LevelTooLarge { level: 3 }));
+    assert_eq!(set.matching(&[3], &set), Err(Error::LevelTooLarge { level: 3 }));
+    assert!(set.matching(&[0], &set).unwrap().is_empty(), "its projection has zeros where this has not");
+    let elsewhere = self::manager(3, None).empty();
+    assert_eq!(set.matching(&[0], &elsewhere), Err(Error::DifferentManagers));
+    let nothing = self::manager(0, None);
+    let only = nothing.vector(&[]).unwrap();
+    assert_eq!((only.project(&[]).unwrap(), only.matching(&[], &only).unwrap()), (only.clone(), only.clone()));
+}
+
+#[test]
+fn pictures_show_every_node_and_edge() {
+    let manager = manager(3, None);
+    let dot = |set: &Mdd| {
+        let mut dot = Vec::new();
+        set.write_dot(&|level| format!("p\"{level}\""), &mut dot).unwrap();
+        String::from_utf8(dot).unwrap()
+    };
+    let vectors = Vectors::from([vec![0, 4, 1], vec![2, 4, 1], vec![2, 9, 1], vec![2, 9, 3]]);
+    let set = symbolic(&manager, &vectors);
+    let expected = r#"digraph mdd {
+  node [shape=record, fontname="sans-serif", fontsize=11, height=0.3, width=0.3];
+  edge [arrowsize=0.7];
+  end [shape=point];
+  l0 [shape=plaintext, fontcolor=gray40, label="p\"0\""];
+  l0 -> l1 [style=invis];
+  { rank=same; l0; n0; }
+  n0 [label="<b0> 0 | <b1> 2"];
+  n0:b0 -> n1;
+  n0:b1 -> n2;
+  l1 [shape=plaintext, fontcolor=gray40, label="p\"1\""];
+  l1 -> l2 [style=invis];
+  { rank=same; l1; n1; n2; }
+  n1 [label="<b0> 4"];
+  n1:b0 -> n3;
+  n2 [label="<b0> 4 | <b1> 9"];
+  n2:b0 -> n3;
+  n2:b1 -> n4;
+  l2 [shape=plaintext, fontcolor=gray40, label="p\"2\""];
+  l2 -> end [style=invis];
+  { rank=same; l2; n3; n4; }
+  n3 [label="<b0> 1"];
+  n3:b0 -> end;
+  n4 [label="<b0> 1 | <b1> 3"];
+  n4:b0 -> end;
+  n4:b1 -> end;
+}
+"#;
+    assert_eq!(dot(&set), expected);
+    assert!(!dot(&manager.empty()).contains("end"), "the empty set has no node at all");
+    assert!(dot(&self::manager(0, None).vector(&[]).unwrap()).contains("end [shape=point]"));
 }
 
 #[test]
@@ -233,5 +352,10 @@ fn deep_diagrams_do_not_overflow_the_stack() {
     for early in [false, true] {
         let reached = manager.vector(&start).unwrap().closure(&events, Saturation { early }).unwrap();
         assert_eq!(reached.count().unwrap().to_string(), "8");
+        let kept = [0, levels as u32 - 1];
+        let projected = reached.project(&kept).unwrap();
+        assert_eq!(projected.count().unwrap().to_string(), "6");
+        assert_eq!(reached.matching(&kept, &projected).unwrap(), reached);
+        assert_eq!(projected.project(&[0]).unwrap().count().unwrap().to_string(), "2");
     }
 }

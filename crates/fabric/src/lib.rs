@@ -42,6 +42,7 @@
 mod array;
 pub mod barrier;
 mod blocks;
+pub mod bytes;
 mod call;
 mod error;
 mod fabric;

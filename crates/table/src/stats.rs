@@ -26,9 +26,12 @@ pub struct Counters {
 }
 
 impl Counters {
-    pub(crate) const FIELDS: usize = 10;
+    /// How many there are.
+    pub const FIELDS: usize = 10;
 
-    pub(crate) fn to_array(self) -> [u64; Self::FIELDS] {
+    /// All of them, for those who store or send them.
+    #[must_use]
+    pub fn to_array(self) -> [u64; Self::FIELDS] {
         [
             self.created,
             self.lookups,
@@ -43,7 +46,9 @@ impl Counters {
         ]
     }
 
-    pub(crate) fn from_array(values: [u64; Self::FIELDS]) -> Counters {
+    /// The counters that [`Counters::to_array`] gave.
+    #[must_use]
+    pub fn from_array(values: [u64; Self::FIELDS]) -> Counters {
         let [
             created,
             lookups,

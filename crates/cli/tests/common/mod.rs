@@ -121,6 +121,40 @@ fn parse_net(entry: &str) -> ExpectedNet {
     }
 }
 
+/// A net in a file.
+pub fn write_net(path: &str, body: &str) {
+    let kind = "http://www.pnml.org/version-2009/grammar";
+    let text = format!(
+        "<?xml version=\"1.0\"?>\n<pnml xmlns=\"{kind}/pnml\">\n<net id=\"n\" type=\"{kind}/ptnet\">\n{body}\n</net>\n</pnml>\n"
+    );
+    std::fs::write(path, text).unwrap();
+}
+
+/// All permutations of `size` things, by swaps of neighbours: no order has a small diagram.
+pub fn permutations(size: usize) -> String {
+    let place = |thing: usize, position: usize| {
+        let tokens = u32::from(thing == position);
+        let marking = format!("<initialMarking><text>{tokens}</text></initialMarking>");
+        format!("<place id=\"p{thing}-{position}\">{marking}</place>\n")
+    };
+    let swap = |one: usize, other: usize, position: usize| {
+        let name = format!("t{one}-{other}-{position}");
+        let before = position - 1;
+        let inputs = [format!("p{one}-{before}"), format!("p{other}-{position}")];
+        let outputs = [format!("p{one}-{position}"), format!("p{other}-{before}")];
+        let arc = |source: &str, target: &str| {
+            format!("<arc id=\"{source}-{target}\" source=\"{source}\" target=\"{target}\"/>\n")
+        };
+        let arcs = inputs.iter().map(|input| arc(input, &name)).chain(outputs.iter().map(|output| arc(&name, output)));
+        format!("<transition id=\"{name}\"/>\n{}", arcs.collect::<String>())
+    };
+    let pairs = || (0..size).flat_map(|one| (0..size).map(move |other| (one, other)));
+    let places: String = pairs().map(|(thing, position)| place(thing, position)).collect();
+    let different = pairs().filter(|(one, other)| one != other);
+    let swaps: String = different.flat_map(|(one, other)| (1..size).map(move |at| swap(one, other, at))).collect();
+    format!("<page id=\"g\">\n{places}{swaps}</page>")
+}
+
 /// A field of an entry, without its quotes.
 fn field(entry: &str, name: &str) -> Option<String> {
     let value = entry.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "))?;

@@ -74,6 +74,6 @@ fn write_edge(out: &mut impl Write, source: &str, edge: ImportEdge, plain: &str)
 }
 
 /// A DOT string. Backslashes would start escapes, so they are doubled too.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }

@@ -37,6 +37,7 @@ mod svg;
 
 pub use compact::Contents;
 pub use dddmp::DddmpContents;
+pub(crate) use dot::quoted;
 pub use error::FileError;
 pub use export::Export;
 pub use svg::PICTURE_LIMIT;

@@ -1,6 +1,7 @@
 //! What all operations share: the forest, nodes in the making, and what protects them.
 
 use super::event::Events;
+use super::project::Plans;
 use crate::error::Error;
 use tremula_table::{Attention, Branch, Budget, Forest, ForestOptions, HandleSlots, Ref, SetupError};
 
@@ -39,6 +40,7 @@ pub struct Core {
     /// One for each level.
     pub frames: Vec<Frame>,
     pub events: Events,
+    pub plans: Plans,
     pub slots: HandleSlots,
     /// Nodes that are in no frame and under no handle, and still needed.
     kept: Vec<u32>,
@@ -63,6 +65,7 @@ impl Core {
             forest: Forest::new(budget, options, attention)?,
             frames: (0..levels).map(|_| Frame::default()).collect(),
             events: Events::default(),
+            plans: Plans::default(),
             slots: HandleSlots::default(),
             kept: Vec::new(),
             closures: 0,
@@ -79,6 +82,15 @@ impl Core {
             }
             self.make_room()?;
         }
+    }
+
+    /// What follows `value` in a node, which is not a terminal; [`Forest::EMPTY`] if nothing does.
+    #[inline]
+    pub fn child(&self, node: u32, value: u32) -> u32 {
+        let shape = self.forest.shape(node);
+        let n = self.forest.first_from(&shape, value);
+        let found = (n < shape.len).then(|| self.forest.branch(&shape, n)).filter(|branch| branch.value == value);
+        found.map_or(Forest::EMPTY, |branch| branch.child)
     }
 
     /// Fill the frame at `level` with the branches of a node.

@@ -2,6 +2,7 @@
 
 use super::core::{Core, MddOptions};
 use super::event::{Change, Event};
+use super::project::Plan;
 use super::saturate::{Closure, Saturation};
 use crate::error::Error;
 use dashu_int::UBig;
@@ -155,6 +156,27 @@ impl Mdd {
         self.manager.apply(|core| core.minus(a, b, 0))
     }
 
+    /// The plan for projections on `levels`.
+    fn plan(&self, levels: &[u32]) -> Result<Plan, Error> {
+        match levels.iter().find(|&&level| level as usize >= self.manager.levels) {
+            Some(&level) => Err(Error::LevelTooLarge { level }),
+            None => self.manager.core().plans.plan(levels),
+        }
+    }
+
+    /// The vectors of this set with their values at `levels`, in any order, and zeros elsewhere.
+    pub fn project(&self, levels: &[u32]) -> Result<Mdd, Error> {
+        let (set, plan) = (self.node(), self.plan(levels)?);
+        self.manager.apply(|core| core.project(set, plan, 0))
+    }
+
+    /// The vectors of this set whose projection on `levels` is in `among`. Vectors of `among` with other values than zeros
+    /// elsewhere are projections of none.
+    pub fn matching(&self, levels: &[u32], among: &Mdd) -> Result<Mdd, Error> {
+        let (set, among, plan) = (self.node(), self.mate(among)?, self.plan(levels)?);
+        self.manager.apply(|core| core.matching(set, among, plan, 0))
+    }
+
     /// Where `event` leads from the vectors of this set.
     pub fn fire(&self, event: Event) -> Result<Mdd, Error> {
         let set = self.node();
@@ -213,17 +235,8 @@ impl Mdd {
     #[must_use]
     pub fn contains(&self, vector: &[u32]) -> bool {
         let core = self.manager.core();
-        let mut node = core.in_slot(self.slot);
-        for value in vector {
-            let Some(branch) = (node > Forest::TERMINAL)
-                .then(|| core.forest.branches(node).find(|branch| branch.value == *value))
-                .flatten()
-            else {
-                return false;
-            };
-            node = branch.child;
-        }
-        node == Forest::TERMINAL
+        let below = |node: u32, &value: &u32| (node > Forest::TERMINAL).then(|| core.child(node, value));
+        vector.iter().try_fold(core.in_slot(self.slot), below) == Some(Forest::TERMINAL)
     }
 
     /// All vectors in lexicographic order.

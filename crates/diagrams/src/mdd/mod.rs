@@ -27,12 +27,14 @@
 //! Nodes live in a [`Forest`](tremula_table::Forest) of one thread; several managers can work side by side.
 
 mod core;
+mod dot;
 mod event;
 mod fire;
 mod handle;
 mod levels;
 mod measure;
 mod packed;
+mod project;
 mod saturate;
 mod saturator;
 mod sets;

@@ -7,6 +7,8 @@ use tremula_table::{Branch, Forest, MemoKind, Operation, Question};
 const UNION: Operation = Operation::on_nodes(0);
 const INTERSECTION: Operation = Operation::on_nodes(1);
 const MINUS: Operation = Operation::on_nodes(2);
+/// Numbers of operations on two nodes that other files may use.
+pub const FIRST_FREE: u32 = 3;
 
 impl Core {
     /// What is in one of two sets or in both.

@@ -3,6 +3,7 @@
 use super::collectives::Collectives;
 use super::kept::Kept;
 use super::{Options, StartError};
+use crate::bytes::{to_bytes, to_words};
 use crate::sync::Ordering;
 use crate::{Distance, FabricError, Reduction};
 use std::hash::{BuildHasher, RandomState};
@@ -171,29 +172,4 @@ fn host_name() -> String {
 /// *Collective.* What each rank gives, by rank.
 pub(super) fn gather_bytes(collectives: &Collectives, bytes: &[u8]) -> Vec<Vec<u8>> {
     collectives.all_gather(&to_words(bytes)).iter().map(|words| to_bytes(words)).collect()
-}
-
-/// The length, then eight bytes a word.
-fn to_words(bytes: &[u8]) -> Vec<u64> {
-    let word = |chunk: &[u8]| chunk.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
-    std::iter::once(bytes.len() as u64).chain(bytes.chunks(8).map(word)).collect()
-}
-
-fn to_bytes(words: &[u64]) -> Vec<u8> {
-    let mut bytes: Vec<u8> = words[1..].iter().flat_map(|word| word.to_le_bytes()).collect();
-    bytes.truncate(words[0] as usize);
-    bytes
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_survive_as_words() {
-        for length in 0..20u8 {
-            let bytes: Vec<u8> = (0..length).map(|byte| byte.wrapping_mul(77)).collect();
-            assert_eq!(to_bytes(&to_words(&bytes)), bytes);
-        }
-    }
 }
