@@ -67,7 +67,7 @@ pub fn markings_of_rank(
     figures: &mut Option<Figures>,
 ) -> Result<Option<Explored>, Trouble> {
     run.known().setting = Setting { format: "pnml", engine: "mdd", order: "auto".to_owned() };
-    let mut lineup = line_up(args, net)?;
+    let mut lineup = line_up(args, run, net)?;
     keep_wanted(&mut lineup, args.strategy)?;
     match share(&lineup.contestants, args.strategy, rank, ranks) {
         Share::Contest(contestants) => contest(args, run, net, &Lineup { contestants, ..lineup }, figures).map(Some),
@@ -132,8 +132,8 @@ fn contest(
 }
 
 /// All orders that may be good, or the one that the user wants.
-fn line_up(args: &ReachArgs, net: &PetriNet) -> Result<Lineup, Trouble> {
-    let OrderChoice::Chosen(recipe) = args.order else { return Ok(Lineup::new(net)) };
+fn line_up(args: &ReachArgs, run: &Run, net: &PetriNet) -> Result<Lineup, Trouble> {
+    let OrderChoice::Chosen(recipe) = args.order else { return Ok(Lineup::new(net, run.workers as usize)) };
     Lineup::in_order(net, recipe).ok_or_else(|| Trouble::Failed(no_such_order(recipe)))
 }
 

@@ -258,7 +258,7 @@ fn orders(net: &PetriNet) -> Vec<Vec<u32>> {
 #[test]
 fn known_nets_have_their_four_values() {
     for Known { path, net, values } in known_nets().iter().filter(|known| !known.is_vast()) {
-        for order in Lineup::new(net).contestants.iter().map(|contestant| &contestant.order).take(6) {
+        for order in Lineup::new(net, 1).contestants.iter().map(|contestant| &contestant.order).take(6) {
             for way in saturations() {
                 let found = values_of(net, order, way, MddOptions::default());
                 assert_eq!(found, *values, "{path} by {way:?} in {order:?}");
@@ -301,7 +301,7 @@ fn places_that_share_variables_change_no_value() {
 #[test]
 fn small_known_nets_have_them_by_every_strategy() {
     for Known { path, net, values } in known_nets().iter().filter(|known| known.is_small()) {
-        let best = Lineup::new(net).contestants;
+        let best = Lineup::new(net, 1).contestants;
         for order in best.iter().map(|contestant| &contestant.order).take(2) {
             for way in rounds() {
                 let found = values_of(net, order, way, MddOptions::default());
@@ -392,7 +392,7 @@ fn squeezed(net: &PetriNet, order: &[u32], way: Way, bytes: usize) -> Result<Val
 fn little_memory_gives_no_wrong_value() {
     let (mut complete, mut unknown) = (0, 0);
     let mut check = |name: &str, net: &PetriNet, expected: &Values, sizes: &[usize], ways: &[Way]| {
-        for order in Lineup::new(net).contestants.iter().map(|contestant| &contestant.order).take(2) {
+        for order in Lineup::new(net, 1).contestants.iter().map(|contestant| &contestant.order).take(2) {
             for (&bytes, &way) in sizes.iter().flat_map(|bytes| ways.iter().map(move |way| (bytes, way))) {
                 match squeezed(net, order, way, bytes) {
                     Ok(found) => {
@@ -476,7 +476,7 @@ fn traces_are_shortest_and_the_net_fires_them() {
 #[test]
 fn a_contest_gives_the_same_values_whoever_wins() {
     for Known { path, net, values } in known_nets().iter().filter(|known| !known.is_vast()) {
-        let lineup = Lineup::new(net);
+        let lineup = Lineup::new(net, 1);
         for workers in [1, 2, 3] {
             let contest = Contest {
                 net,
@@ -502,7 +502,7 @@ fn a_contest_gives_the_same_values_whoever_wins() {
 fn every_way_gives_them_alone() {
     let mut seen = [0; 4];
     for Known { path, net, values } in known_nets().iter().filter(|known| known.is_small()) {
-        let lineup = Lineup::new(net);
+        let lineup = Lineup::new(net, 1);
         let mut tried = Vec::new();
         for contestant in &lineup.contestants {
             if tried.contains(&(contestant.way, contestant.grouped)) {
@@ -613,7 +613,7 @@ fn a_cancelled_contest_keeps_a_lower_bound() {
 #[test]
 fn what_takes_long_is_right_or_a_lower_bound() {
     for Known { path, net, values } in known_nets().iter().filter(|known| known.is_vast()) {
-        let lineup = Lineup::new(net);
+        let lineup = Lineup::new(net, 1);
         let (budget, attention) = (Budget::new(1 << 30), Attention::default());
         let contest = Contest {
             net,
@@ -650,7 +650,7 @@ fn a_contest_in_little_memory_has_no_winner_or_the_right_one() {
     let known = known_nets();
     let mut winners = 0;
     for Known { path, net, values } in known.iter().filter(|known| !known.is_vast()) {
-        let lineup = Lineup::new(net);
+        let lineup = Lineup::new(net, 1);
         for (bytes, workers) in [50_000, 200_000, 600_000].into_iter().flat_map(|bytes| [(bytes, 1), (bytes, 2)]) {
             let contest = Contest {
                 net,

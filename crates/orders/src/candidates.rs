@@ -5,6 +5,7 @@ use tremula_models::PetriNet;
 
 use crate::heuristics::{Heuristic, Material, Recipe};
 use crate::incidence::Incidence;
+use crate::parallel;
 use crate::score::{Judge, Score};
 use crate::semiflows::Semiflows;
 
@@ -29,11 +30,13 @@ pub struct OrderLimits {
     pub heuristic_steps: u64,
     /// Steps that the coupling of each order may take.
     pub metric_steps: u64,
+    /// Threads to work on. The result does not depend on them.
+    pub threads: usize,
 }
 
 impl Default for OrderLimits {
     fn default() -> OrderLimits {
-        OrderLimits { heuristic_steps: 8_000_000, metric_steps: 5_000_000 }
+        OrderLimits { heuristic_steps: 8_000_000, metric_steps: 5_000_000, threads: 1 }
     }
 }
 
@@ -81,21 +84,26 @@ pub fn candidates(net: &PetriNet, semiflows: &Semiflows, limits: &OrderLimits) -
     let incidence = Incidence::new(net);
     let material = Material::new(net, &incidence, semiflows, limits.heuristic_steps);
     let judge = Judge::new(net, &incidence, limits.metric_steps);
-    let mut found = Found { judge: &judge, seen: FxHashSet::default(), candidates: Vec::new() };
-    for heuristic in Heuristic::ALL {
-        let Some(order) = material.plain(heuristic) else { continue };
-        // FORCE is what the given order becomes when refined.
-        let refine = !matches!(heuristic, Heuristic::Given | Heuristic::Force);
-        let refined = refine.then(|| material.refined(order.clone()));
-        found.add(Recipe { heuristic, refined: false, reversed: false }, order);
-        if let Some(refined) = refined {
-            found.add(Recipe { heuristic, refined: true, reversed: false }, refined);
-        }
-    }
+    let cooked = parallel::map(limits.threads, &Heuristic::ALL, |&heuristic| both_orders(&material, heuristic));
+    let pairs = distinct(cooked.into_iter().flatten());
+    let scores = parallel::map(limits.threads, &pairs, |pair| judge.scores(&pair.order, &pair.reverse));
+    let mut candidates: Vec<Candidate> =
+        pairs.into_iter().zip(scores).flat_map(|(pair, scores)| pair.candidates(scores)).collect();
     // Stable: among equals the sequence of the heuristics decides.
-    found.candidates.sort_by_key(|candidate| candidate.score);
-    promote_rival(&mut found.candidates);
-    found.candidates
+    candidates.sort_by_key(|candidate| candidate.score);
+    promote_rival(&mut candidates);
+    candidates
+}
+
+/// The order of a heuristic, and the same refined, as far as there are such.
+fn both_orders(material: &Material, heuristic: Heuristic) -> Vec<(Recipe, Vec<u32>)> {
+    let Some(order) = material.plain(heuristic) else { return Vec::new() };
+    // FORCE is what the given order becomes when refined.
+    let refine = !matches!(heuristic, Heuristic::Given | Heuristic::Force);
+    let refined = refine.then(|| material.refined(order.clone()));
+    let recipe = Recipe { heuristic, refined: false, reversed: false };
+    let refined = refined.map(|order| (Recipe { refined: true, ..recipe }, order));
+    [(recipe, order)].into_iter().chain(refined).collect()
 }
 
 /// Makes the candidate with the least unique spans the second one, unless it is the first.
@@ -106,28 +114,38 @@ fn promote_rival(candidates: &mut [Candidate]) {
     }
 }
 
-struct Found<'a> {
-    judge: &'a Judge<'a>,
-    /// Only asked, never iterated over.
-    seen: FxHashSet<Vec<u32>>,
-    candidates: Vec<Candidate>,
+/// An order that no earlier one is equal to, and its reverse.
+struct Pair {
+    recipe: Recipe,
+    order: Vec<u32>,
+    reverse: Vec<u32>,
+    /// Is the reverse equal to no earlier one either?
+    reverse_is_new: bool,
 }
 
-impl Found<'_> {
-    /// Adds an order and its reverse, unless they are known.
-    fn add(&mut self, recipe: Recipe, order: Vec<u32>) {
+impl Pair {
+    fn candidates(self, [score, reverse_score]: [Score; 2]) -> impl Iterator<Item = Candidate> {
+        let reversed = Recipe { reversed: true, ..self.recipe };
+        let reverse =
+            self.reverse_is_new.then_some(Candidate { recipe: reversed, order: self.reverse, score: reverse_score });
+        [Candidate { recipe: self.recipe, order: self.order, score }].into_iter().chain(reverse)
+    }
+}
+
+/// Orders with their reverses, each of them once.
+fn distinct(orders: impl Iterator<Item = (Recipe, Vec<u32>)>) -> Vec<Pair> {
+    // Only asked, never iterated over.
+    let mut seen: FxHashSet<Vec<u32>> = FxHashSet::default();
+    let mut pairs = Vec::new();
+    for (recipe, order) in orders {
         let reverse: Vec<u32> = order.iter().rev().copied().collect();
         // Whoever is known came with its reverse.
-        if !self.seen.insert(order.clone()) {
-            return;
-        }
-        let [score, reverse_score] = self.judge.scores(&order, &reverse);
-        self.candidates.push(Candidate { recipe, order, score });
-        if self.seen.insert(reverse.clone()) {
-            let recipe = Recipe { reversed: true, ..recipe };
-            self.candidates.push(Candidate { recipe, order: reverse, score: reverse_score });
+        if seen.insert(order.clone()) {
+            let reverse_is_new = seen.insert(reverse.clone());
+            pairs.push(Pair { recipe, order, reverse, reverse_is_new });
         }
     }
+    pairs
 }
 
 #[cfg(test)]
@@ -226,7 +244,7 @@ mod tests {
 
     #[test]
     fn without_effort_the_given_order_remains() {
-        let limits = OrderLimits { heuristic_steps: 0, metric_steps: 0 };
+        let limits = OrderLimits { heuristic_steps: 0, metric_steps: 0, threads: 2 };
         let candidates = candidates(&philosophers(6), &Semiflows::default(), &limits);
         let recipes: Vec<String> = candidates.iter().map(|candidate| candidate.recipe.to_string()).collect();
         assert_eq!(recipes, ["given", "given+reversed"]);

@@ -58,6 +58,7 @@ mod heuristics;
 mod incidence;
 mod lists;
 pub mod metrics;
+mod parallel;
 #[cfg(test)]
 mod samples;
 mod score;

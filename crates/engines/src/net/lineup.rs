@@ -35,10 +35,12 @@ impl Lineup {
     ///
     /// Closing images late is good everywhere; where places hold many tokens, closing them early is often better. Where
     /// places share tokens, sharing variables is mostly better. Some nets want no saturation at all.
+    ///
+    /// So many threads work on it; the result does not depend on them.
     #[must_use]
-    pub fn new(net: &PetriNet) -> Lineup {
+    pub fn new(net: &PetriNet, threads: usize) -> Lineup {
         let semiflows = Semiflows::of(net, &FlowLimits::default());
-        let candidates = candidates(net, &semiflows, &OrderLimits::default());
+        let candidates = candidates(net, &semiflows, &OrderLimits { threads, ..OrderLimits::default() });
         let orders: Vec<(Recipe, &[u32])> =
             candidates.iter().map(|candidate| (candidate.recipe, &candidate.order[..])).collect();
         Lineup::in_orders(net, &semiflows, &orders)

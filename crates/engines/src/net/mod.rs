@@ -8,7 +8,7 @@
 //! let net = read_pnml_file(path.as_ref(), &Limits::default())?;
 //! let contest = Contest {
 //!     net: &net,
-//!     lineup: &Lineup::new(&net),
+//!     lineup: &Lineup::new(&net, 2),
 //!     workers: 2,
 //!     budget: &Budget::new(1 << 30),
 //!     options: Default::default(),
