@@ -69,8 +69,8 @@ pub fn markings_of_rank(
     run.known().setting = Setting { format: "pnml", engine: "mdd", order: "auto".to_owned() };
     let mut lineup = line_up(args, run, net)?;
     keep_wanted(&mut lineup, args.strategy)?;
-    match share(&lineup.contestants, args.strategy, rank, ranks) {
-        Share::Contest(contestants) => contest(args, run, net, &Lineup { contestants, ..lineup }, figures).map(Some),
+    match share(&lineup, args.strategy, rank, ranks) {
+        Share::Contest(lineup) => contest(args, run, net, &lineup, figures).map(Some),
         Share::Rounds(best, strategy) => rounds(args, run, net, (&lineup.groups, &best, strategy), figures).map(Some),
         Share::Nothing => Ok(None),
     }

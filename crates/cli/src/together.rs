@@ -157,8 +157,8 @@ where
 
 /// How to explore, and what a rank keeps of the model.
 fn load(args: &ReachArgs, run: &Run, model: BddSystem) -> Result<(Strategy, Plan), Trouble> {
-    let strategy = strategy_for_ranks(args).map_err(Trouble::Failed)?;
     reach::refuse_what_bdds_cannot(args)?;
+    let strategy = strategy_for_ranks(args).map_err(Trouble::Failed)?;
     run.known().strategy = strategy;
     let (model, _lease) = reach::charge(args, run, model)?;
     let manager = reach::manager(run, reach::options(args, run))?;
