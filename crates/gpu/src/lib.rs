@@ -29,16 +29,19 @@
 //! that its elements ascend, that none is plain, and that its level is the least of its parts.
 //!
 //! Not yet: saturation in bulk; several devices; Petri nets and lists.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod cuda;
 mod diagram;
 pub mod graph;
 pub mod layout;
 mod machine;
+mod question;
 mod shares;
 mod space;
 mod twin;
 
+pub use cuda::{Cuda, NoDevice, compile_kernels};
 pub use diagram::Diagram;
 pub use graph::{Graph, OutsideGroup};
 pub use machine::{Figures, Machine, Part, Root, Trouble};

@@ -65,6 +65,11 @@ impl Nodes {
     pub fn capacity(&self) -> usize {
         self.places.len()
     }
+
+    /// All places, as the device sees them.
+    pub fn places(&self) -> &[Node] {
+        &self.places
+    }
 }
 
 #[cfg(test)]

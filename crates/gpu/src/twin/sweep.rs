@@ -2,9 +2,10 @@
 
 use super::nodes::Nodes;
 use super::requests::{Answer, Question, Requests};
-use crate::graph::{Graph, IDENTITY};
+use crate::graph::Graph;
 use crate::layout::{Element, Ref};
 use crate::machine::{Root, Trouble};
+use crate::question::{Simplified, simplify};
 
 /// What a sweep is for.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -65,25 +66,11 @@ impl<'a> Sweep<'a> {
     }
 
     /// The answer to a question, if it is plain; else the request for it.
-    fn ask(&mut self, nodes: &Nodes, mut elements: Vec<Element>, minus: Ref) -> Result<Answer, Trouble> {
-        let visiting = self.purpose == Purpose::Visit;
-        elements.retain(|&element| adds_something(element, minus));
-        elements.sort_unstable();
-        elements.dedup();
-        if elements.is_empty() || minus == Ref::TRUE {
-            return Ok(Answer::Known(Ref::FALSE));
-        }
-        if minus == Ref::FALSE {
-            if elements.contains(&Element::new(Ref::TRUE, IDENTITY)) {
-                return Ok(Answer::Known(Ref::TRUE));
-            }
-            if let [only] = elements[..]
-                && only.relation() == IDENTITY
-                && !visiting
-            {
-                return Ok(Answer::Known(only.set()));
-            }
-        }
+    fn ask(&mut self, nodes: &Nodes, elements: Vec<Element>, minus: Ref) -> Result<Answer, Trouble> {
+        let elements = match simplify(elements, minus, self.purpose == Purpose::Visit) {
+            Simplified::Plain(answer) => return Ok(Answer::Known(answer)),
+            Simplified::Open(elements) => elements,
+        };
         let own = |element: &Element| nodes.level(element.set()).min(self.graph.level(element.relation()));
         let level = elements.iter().map(own).min().expect("some element").min(nodes.level(minus));
         self.requests.ask(Question { elements, minus }, level)
@@ -100,9 +87,4 @@ impl<'a> Sweep<'a> {
         }
         Ok(())
     }
-}
-
-/// Can the image of an element contain states that are wanted?
-fn adds_something(element: Element, minus: Ref) -> bool {
-    element.set() != Ref::FALSE && !(element.relation() == IDENTITY && element.set() == minus)
 }
