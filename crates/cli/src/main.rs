@@ -34,6 +34,7 @@ mod bench_args;
 mod convert;
 mod error;
 mod events;
+mod gpu;
 mod incidence;
 mod info;
 mod lists;

@@ -1,6 +1,6 @@
 //! `tremula reach` by several processes that a launcher of MPI has started: one table, one result, printed by rank 0.
 
-use crate::args::ReachArgs;
+use crate::args::{Engine, ReachArgs};
 use crate::error::{Exit, Failure};
 use crate::numbers::{self, short};
 use crate::output;
@@ -30,6 +30,9 @@ pub fn reach(args: &ReachArgs, started: Instant) -> Result<Exit, Failure> {
 
 /// Saturation is for one process; `auto` means a strategy that suits several.
 fn strategy_for_ranks(args: &ReachArgs) -> Result<Strategy, Failure> {
+    if args.engine == Engine::Gpu {
+        return Err(Failure::Input("--engine gpu is for one process".to_owned()));
+    }
     if args.save_states.is_some() || args.check_stored {
         return Err(Failure::Input("several processes cannot save or compare the states yet".to_owned()));
     }
