@@ -13,10 +13,17 @@ __device__ u32 load_acquire(const u32* word) {
     return value;
 }
 
-__device__ u64 load_acquire(const u64* word) {
+__device__ u64 load_relaxed(const u64* word) {
     u64 value;
-    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
     return value;
+}
+
+// Publishes what the thread wrote and has seen, if the word is as expected; what it was is returned.
+__device__ u64 swap_release(u64* word, u64 expected, u64 wanted) {
+    u64 seen;
+    asm volatile("atom.release.gpu.global.cas.b64 %0, [%1], %2, %3;" : "=l"(seen) : "l"(word), "l"(expected), "l"(wanted) : "memory");
+    return seen;
 }
 
 // All blocks meet; what any thread wrote before, all threads see afterwards. The launch is cooperative, so all blocks run.

@@ -130,15 +130,16 @@ __device__ void enlist(const Sweep& sweep, const Tile& tile, Stock& stock, const
 
 // Find the request for a question, or make it.
 //
-// An entry of the index is published by compare-and-swap after a fence: whoever reads it by an acquiring load sees the
-// request and its elements. Entries never change within an epoch.
+// An entry of the index is published by a releasing compare-and-swap. Whoever finds an entry that may be the wanted one passes a
+// fence before looking at the request and its elements, so that the two synchronise. Entries never change within an
+// epoch.
 __device__ u32 ask(const Sweep& sweep, const Tile& tile, Stock& stock, const Question& question, u32 next_level,
                    u64 next_start) {
     u64 entry = (u64)sweep.epoch << 48 | (question.hash & 0xffff) << 32;
     u64 place = in_range(question.hash, sweep.index_capacity);
     for (u32 probe = 0; probe < MOST_INDEX_PROBES; probe++) {
         u64 seen = 0;
-        if (tile.lane == 0) seen = load_acquire(&sweep.index[place]);
+        if (tile.lane == 0) seen = load_relaxed(&sweep.index[place]);
         seen = tile.first(seen);
         if (seen >> 48 != sweep.epoch) {
             if (!take_number(sweep, tile, stock)) return FALSE_SET;
@@ -150,10 +151,7 @@ __device__ u32 ask(const Sweep& sweep, const Tile& tile, Stock& stock, const Que
                 request.first = question.first;
                 request.length = question.length;
                 request.minus = question.minus;
-                __threadfence();
-                found = atomicCAS(&sweep.index[place], seen, entry | stock.number);
-                // Acquires what another tile published here in the meantime.
-                __threadfence();
+                found = swap_release(&sweep.index[place], seen, entry | stock.number);
             }
             found = tile.first(found);
             if (found == seen) {
@@ -163,9 +161,12 @@ __device__ u32 ask(const Sweep& sweep, const Tile& tile, Stock& stock, const Que
             }
             seen = found;
         }
-        // Lets the other lanes see what the first one has acquired.
-        tile.sync();
-        if (seen >> 32 == entry >> 32 && asks(sweep, tile, (u32)seen, question)) return (u32)seen | REQUEST_BIT;
+        if (seen >> 32 == entry >> 32) {
+            // Acquires what the other tile published; the other lanes see what the first one has acquired.
+            if (tile.lane == 0) __threadfence();
+            tile.sync();
+            if (asks(sweep, tile, (u32)seen, question)) return (u32)seen | REQUEST_BIT;
+        }
         place = place + 1 == sweep.index_capacity ? 0 : place + 1;
     }
     give_up(sweep, FULL_INDEX);

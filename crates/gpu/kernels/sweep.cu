@@ -25,7 +25,11 @@ __device__ void split(const Sweep& sweep, const Tile& tile, Stock& stock, u64* b
         answer = settle(sweep, tile, stock, candidates, total, minus, level + 1, next_start);
         tile.sync();
     }
-    if (tile.lane == 0) request.children[to] = answer;
+    if (tile.lane == 0) {
+        request.children[to] = answer;
+        // An answer that is a set is either empty, or nothing is to be taken away.
+        if (sweep.grow) sweep.growths[number].children[to] = answer == FALSE_SET ? minus : answer;
+    }
 }
 
 // A request that is not of this level waits in the next list.
@@ -102,6 +106,11 @@ __device__ u32 resolve(const Sweep& sweep, u32 answer) {
     return answer & REQUEST_BIT ? sweep.requests[answer & ~REQUEST_BIT].result : answer;
 }
 
+// The same for what grows; `answer` is used if the request's own answer is a set.
+__device__ u32 resolve_growth(const Sweep& sweep, u32 own, u32 answer) {
+    return own & REQUEST_BIT ? sweep.growths[own & ~REQUEST_BIT].result : answer;
+}
+
 // The nodes of a level, by some of all threads.
 __device__ void reduce_level(const Sweep& sweep, u32 level, u64 start, u32 count, u32 own, u32 threads) {
     for (u32 at = own; at < count; at += threads) {
@@ -111,6 +120,12 @@ __device__ void reduce_level(const Sweep& sweep, u32 level, u64 start, u32 count
         if (request.level != level) continue;
         u32 low = resolve(sweep, request.children[0]), high = resolve(sweep, request.children[1]);
         request.result = make_node(sweep, level, low, high);
+        if (sweep.grow) {
+            Growth& growth = sweep.growths[number];
+            u32 grown_low = resolve_growth(sweep, request.children[0], growth.children[0]);
+            u32 grown_high = resolve_growth(sweep, request.children[1], growth.children[1]);
+            growth.result = make_node(sweep, level, grown_low, grown_high);
+        }
     }
 }
 

@@ -23,6 +23,13 @@ struct alignas(16) Request {
     u32 result;
 };
 
+// The same for what grows: the union of a request together with what is not wanted.
+struct alignas(16) Growth {
+    u32 children[2];  // used where the request's are sets
+    u32 result;
+    u32 unused;
+};
+
 // What all threads count together; all zeros before a sweep.
 struct Counters {
     u64 elements;  // handed out
@@ -48,6 +55,7 @@ struct Sweep {
     u64* elements;
     u64 element_limit;
     Request* requests;
+    Growth* growths;  // of the same number
     u64 request_limit;
     u64* index;
     u64 index_capacity;
@@ -60,4 +68,6 @@ struct Sweep {
     u32 epoch;   // entries of the index with another one are empty
     u32 visit;   // look into sets that could be taken as they are
     u32 reduce;  // make nodes
+    u32 grow;    // answer twice: without what is not wanted, and together with it
+    u32 unused;
 };

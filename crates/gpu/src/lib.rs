@@ -44,7 +44,7 @@ mod twin;
 pub use cuda::{Cuda, NoDevice, compile_kernels};
 pub use diagram::Diagram;
 pub use graph::{Graph, OutsideGroup};
-pub use machine::{Figures, Machine, Part, Root, Trouble};
+pub use machine::{Figures, Grown, Machine, Part, Root, Trouble};
 pub use shares::Shares;
 pub use space::{Bulk, Set};
 pub use twin::Twin;

@@ -15,6 +15,23 @@ pub struct Root {
     pub minus: Ref,
 }
 
+/// A union, answered twice.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Grown {
+    /// The union without what is not wanted.
+    pub new: Ref,
+    /// The union together with it.
+    pub all: Ref,
+}
+
+impl Grown {
+    /// The answer to a question whose `union` is plain: it is empty, or nothing is to be taken away.
+    #[must_use]
+    pub fn plain(union: Ref, minus: Ref) -> Grown {
+        Grown { new: union, all: if union == Ref::FALSE { minus } else { union } }
+    }
+}
+
 /// What there was no room for.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Part {
@@ -61,6 +78,9 @@ pub struct Figures {
 pub trait Machine {
     /// Compute all roots in one sweep over the levels.
     fn sweep(&mut self, roots: &[Root]) -> Result<Vec<Ref>, Trouble>;
+
+    /// The union of a root, and that union together with what is not wanted in it, in one sweep.
+    fn grow(&mut self, root: &Root) -> Result<Grown, Trouble>;
 
     /// Forget everything but these sets, which get new references, in the same order. The table grows if it may.
     fn collect(&mut self, keep: &[Ref]) -> Result<Vec<Ref>, Trouble>;

@@ -2,8 +2,8 @@
 
 use crate::layout::{Element, MOST, Node, Ref};
 
-/// Bytes of a request: its description, its entries in the list and in the index of requests.
-pub const REQUEST_BYTES: usize = 32;
+/// Bytes of a request: what it asks, its halves and its answers.
+pub const REQUEST_BYTES: usize = 48;
 /// Places in the lists of levels for each request: requests wait in the list of each level that they skip.
 pub const LIST_PER_REQUEST: usize = 2;
 /// Places in the index for each request.

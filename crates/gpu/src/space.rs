@@ -2,7 +2,7 @@
 
 use crate::graph::{Graph, IDENTITY};
 use crate::layout::{Element, Ref};
-use crate::machine::{Figures, Machine, Part, Root, Trouble};
+use crate::machine::{Figures, Grown, Machine, Part, Root, Trouble};
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use tremula_diagrams::{Attention, Bdd, Error, Manager};
@@ -58,20 +58,33 @@ impl<M: Machine> Bulk<M> {
         self.machine.borrow_mut().export(set.get()).map_err(explain)?.import(manager)
     }
 
-    /// Compute one union of images; `root` is asked again when sets have new references.
-    fn compute(&self, root: impl Fn() -> Root) -> Result<Set, Error> {
+    /// Have the machine do something, with collections as they are needed. Sets have new references after one.
+    fn attempt<T>(&self, work: impl Fn(&mut M) -> Result<T, Trouble>) -> Result<T, Error> {
         let mut at_most = false;
         loop {
             if self.attention.is_cancelled() {
                 return Err(Error::Cancelled);
             }
-            let outcome = self.machine.borrow_mut().sweep(&[root()]);
+            let outcome = work(&mut self.machine.borrow_mut());
             match outcome {
-                Ok(results) => return Ok(self.open(results[0])),
+                Ok(result) => return Ok(result),
                 Err(Trouble::Full(Part::Nodes)) if !at_most => at_most = !self.collect()?,
                 Err(trouble) => return Err(explain(trouble)),
             }
         }
+    }
+
+    /// Compute one union of images.
+    fn compute(&self, root: impl Fn() -> Root) -> Result<Set, Error> {
+        let results = self.attempt(|machine| machine.sweep(&[root()]))?;
+        Ok(self.open(results[0]))
+    }
+
+    /// Compute one union of images without what is `known`, and together with it.
+    fn grow(&self, element: impl Fn() -> Element, known: &Set) -> Result<(Set, Set), Error> {
+        let root = || Root { elements: vec![element()], minus: known.get() };
+        let Grown { new, all } = self.attempt(|machine| machine.grow(&root()))?;
+        Ok((self.open(new), self.open(all)))
     }
 
     /// Collect; has the table grown?
@@ -127,6 +140,14 @@ impl<M: Machine> Space for Bulk<M> {
     fn new_images(&self, set: &Set, known: &Set) -> Result<Set, Error> {
         let Some(all) = self.all else { return Ok(self.nothing()) };
         self.compute(|| Root { elements: vec![image(set, all)], minus: known.get() })
+    }
+    fn step(&self, set: &Set, known: &Set) -> Result<(Set, Set), Error> {
+        let Some(all) = self.all else { return Ok((self.nothing(), known.clone())) };
+        self.grow(|| image(set, all), known)
+    }
+    fn fire(&self, known: &Set, relation: usize) -> Result<Set, Error> {
+        let Some(relation) = self.relations[relation] else { return Ok(known.clone()) };
+        Ok(self.grow(|| image(known, relation), known)?.1)
     }
     fn union(&self, a: &Set, b: &Set) -> Result<Set, Error> {
         self.compute(|| Root { elements: vec![image(a, IDENTITY), image(b, IDENTITY)], minus: Ref::FALSE })

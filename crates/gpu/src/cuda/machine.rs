@@ -1,11 +1,11 @@
 //! A machine on a device: memory, launches, and what comes back.
 
-use super::memory::{Counters, Request, SweepArguments};
+use super::memory::{Counters, Growth, Request, SweepArguments};
 use super::program::{self, BLOCK, FULL_INDEX, FULL_NODES, FULL_REQUESTS, NoDevice, describe};
 use crate::diagram::Diagram;
 use crate::graph::Graph;
 use crate::layout::{Node, REQUEST_BIT, Ref};
-use crate::machine::{Figures, Machine, Part, Root, Trouble};
+use crate::machine::{Figures, Grown, Machine, Part, Root, Trouble};
 use crate::question::{Simplified, simplify};
 use crate::shares::{INDEX_PER_REQUEST, LIST_PER_REQUEST, Shares};
 use crate::twin::{GROWTH, as_they_are, first_table};
@@ -40,6 +40,7 @@ pub struct Cuda {
     epoch: u32,
     elements: CudaSlice<u64>,
     requests: CudaSlice<Request>,
+    growths: CudaSlice<Growth>,
     list: CudaSlice<u32>,
     counts: CudaSlice<u32>,
     counters: CudaSlice<Counters>,
@@ -52,10 +53,19 @@ pub struct Cuda {
 enum Purpose {
     /// New sets.
     Compute,
+    /// The same, answered twice.
+    Grow,
     /// Sets into the other table, of so many places.
     Copy(usize),
     /// The requests themselves, one for each node.
     Visit,
+}
+
+impl Purpose {
+    /// Does the sweep put nodes into the table that it reads? Then it takes sets as they are, too.
+    fn adds_nodes(self) -> bool {
+        matches!(self, Purpose::Compute | Purpose::Grow)
+    }
 }
 
 /// Roots whose answer is known, or the number of their request.
@@ -96,6 +106,7 @@ impl Cuda {
                 epoch: 0,
                 elements: fresh(&stream, shares.elements)?,
                 requests: fresh(&stream, shares.requests)?,
+                growths: fresh(&stream, shares.requests)?,
                 list: fresh(&stream, shares.requests * LIST_PER_REQUEST)?,
                 counts: fresh(&stream, graph.bits() as usize + 1)?,
                 counters: fresh(&stream, 1)?,
@@ -111,7 +122,7 @@ impl Cuda {
     fn run(&mut self, roots: &[Root], purpose: Purpose) -> Result<(Answers, Counters), Trouble> {
         loop {
             let (answers, counters) = self.launch(roots, purpose).map_err(|error| Trouble::Device(describe(&error)))?;
-            if purpose == Purpose::Compute {
+            if purpose.adds_nodes() {
                 self.used += counters.made as usize;
             }
             self.figures.sweeps += 1;
@@ -130,7 +141,7 @@ impl Cuda {
 
     /// One launch; what there was no room for is among the counters.
     fn launch(&mut self, roots: &[Root], purpose: Purpose) -> Result<(Answers, Counters), DriverError> {
-        let (answers, requests, elements) = describe_roots(roots, purpose != Purpose::Compute);
+        let (answers, requests, elements) = describe_roots(roots, !purpose.adds_nodes());
         let mut result = Counters::default();
         if requests.is_empty() {
             return Ok((answers, result));
@@ -175,7 +186,7 @@ impl Cuda {
     fn arguments(&self, purpose: Purpose) -> SweepArguments {
         let (into, places, used) = match purpose {
             Purpose::Copy(places) => (1, places, 0),
-            Purpose::Compute | Purpose::Visit => (0, self.capacity, self.used),
+            Purpose::Compute | Purpose::Grow | Purpose::Visit => (0, self.capacity, self.used),
         };
         SweepArguments {
             nodes: self.address(&self.tables[0]),
@@ -188,6 +199,7 @@ impl Cuda {
             elements: self.address(&self.elements),
             element_limit: self.elements.len() as u64,
             requests: self.address(&self.requests),
+            growths: self.address(&self.growths),
             request_limit: self.requests.len() as u64,
             index: self.address(&self.index),
             index_capacity: self.index_capacity as u64,
@@ -198,8 +210,10 @@ impl Cuda {
             room: Shares::nodes(places).saturating_sub(used) as u64,
             levels: self.bits,
             epoch: self.epoch,
-            visit: u32::from(purpose != Purpose::Compute),
+            visit: u32::from(!purpose.adds_nodes()),
             reduce: u32::from(purpose != Purpose::Visit),
+            grow: u32::from(purpose == Purpose::Grow),
+            unused: 0,
         }
     }
 
@@ -258,6 +272,17 @@ impl Machine for Cuda {
     fn sweep(&mut self, roots: &[Root]) -> Result<Vec<Ref>, Trouble> {
         let (answers, _) = self.run(roots, Purpose::Compute)?;
         self.results(answers)
+    }
+
+    fn grow(&mut self, root: &Root) -> Result<Grown, Trouble> {
+        let (answers, _) = self.run(std::slice::from_ref(root), Purpose::Grow)?;
+        match answers[0] {
+            Ok(union) => Ok(Grown::plain(union, root.minus)),
+            Err(number) => {
+                let grown = self.download(&self.growths, number + 1)?[number].result;
+                Ok(Grown { new: self.results(answers)?[0], all: Ref(grown) })
+            }
+        }
     }
 
     fn collect(&mut self, keep: &[Ref]) -> Result<Vec<Ref>, Trouble> {

@@ -15,6 +15,15 @@ pub struct Request {
     pub result: u32,
 }
 
+/// What grows together with a request.
+#[derive(Copy, Clone, Default, Debug)]
+#[repr(C, align(16))]
+pub struct Growth {
+    pub children: [u32; 2],
+    pub result: u32,
+    pub unused: u32,
+}
+
 /// What all threads count together.
 #[derive(Copy, Clone, Default, Debug)]
 #[repr(C)]
@@ -44,6 +53,7 @@ pub struct SweepArguments {
     pub elements: u64,
     pub element_limit: u64,
     pub requests: u64,
+    pub growths: u64,
     pub request_limit: u64,
     pub index: u64,
     pub index_capacity: u64,
@@ -56,12 +66,16 @@ pub struct SweepArguments {
     pub epoch: u32,
     pub visit: u32,
     pub reduce: u32,
+    pub grow: u32,
+    pub unused: u32,
 }
 
 // SAFETY: plain integers in the order and with the alignment of C, as in the kernels.
 unsafe impl DeviceRepr for Node {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for Request {}
+// SAFETY: as above.
+unsafe impl DeviceRepr for Growth {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for Counters {}
 // SAFETY: as above.

@@ -7,7 +7,7 @@ mod sweep;
 use crate::diagram::Diagram;
 use crate::graph::{Graph, IDENTITY};
 use crate::layout::{Element, Node, Ref};
-use crate::machine::{Figures, Machine, Root, Trouble};
+use crate::machine::{Figures, Grown, Machine, Root, Trouble};
 use crate::shares::Shares;
 use nodes::Nodes;
 use requests::{Answer, Requests};
@@ -39,6 +39,16 @@ impl Twin {
         Requests::new(self.graph.bits(), self.shares)
     }
 
+    fn run(&mut self, roots: &[Root], purpose: Purpose) -> Result<Vec<Grown>, Trouble> {
+        let mut sweep = Sweep::new(&self.graph, purpose, self.requests());
+        let answers = sweep.expand(&self.nodes, roots)?;
+        sweep.reduce(&mut self.nodes)?;
+        let results = answers.into_iter().map(|answer| sweep.requests.resolve(answer)).collect();
+        let size = sweep.requests.size();
+        self.note(size);
+        Ok(results)
+    }
+
     fn note(&mut self, (requests, elements): (usize, usize)) {
         self.figures.sweeps += 1;
         self.figures.requests += requests as u64;
@@ -66,13 +76,11 @@ pub(crate) fn as_they_are(sets: &[Ref]) -> Vec<Root> {
 
 impl Machine for Twin {
     fn sweep(&mut self, roots: &[Root]) -> Result<Vec<Ref>, Trouble> {
-        let mut sweep = Sweep::new(&self.graph, Purpose::Compute, self.requests());
-        let answers = sweep.expand(&self.nodes, roots)?;
-        sweep.reduce(&mut self.nodes)?;
-        let (results, size) =
-            (answers.into_iter().map(|answer| sweep.requests.resolve(answer)).collect(), sweep.requests.size());
-        self.note(size);
-        Ok(results)
+        Ok(self.run(roots, Purpose::Compute)?.into_iter().map(|sets| sets.new).collect())
+    }
+
+    fn grow(&mut self, root: &Root) -> Result<Grown, Trouble> {
+        Ok(self.run(std::slice::from_ref(root), Purpose::Grow)?[0])
     }
 
     fn collect(&mut self, keep: &[Ref]) -> Result<Vec<Ref>, Trouble> {
@@ -82,7 +90,7 @@ impl Machine for Twin {
         let mut nodes = Nodes::new(capacity);
         sweep.reduce(&mut nodes)?;
         let (results, size) =
-            (answers.into_iter().map(|answer| sweep.requests.resolve(answer)).collect(), sweep.requests.size());
+            (answers.into_iter().map(|answer| sweep.requests.resolve(answer).new).collect(), sweep.requests.size());
         self.nodes = nodes;
         self.note(size);
         self.figures.collections += 1;
@@ -95,7 +103,7 @@ impl Machine for Twin {
         let mut names = vec![Ref::FALSE; sweep.requests.size().0];
         let mut nodes = Vec::with_capacity(names.len());
         let name = |names: &[Ref], answer| match answer {
-            Answer::Known(set) => set,
+            Answer::Known(sets) => sets.new,
             Answer::Asked(number) => names[number],
         };
         for level in (0..self.graph.bits()).rev() {

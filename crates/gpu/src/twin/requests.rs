@@ -1,7 +1,7 @@
 //! The requests of one sweep, each once.
 
 use crate::layout::{Element, Ref};
-use crate::machine::{Part, Trouble};
+use crate::machine::{Grown, Part, Trouble};
 use crate::shares::Shares;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -18,8 +18,8 @@ pub struct Question {
 /// Known at once, or to be answered by a request.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// The set.
-    Known(Ref),
+    /// The sets.
+    Known(Grown),
     /// The request with this number.
     Asked(usize),
 }
@@ -31,8 +31,8 @@ pub struct Request {
     pub question: Rc<Question>,
     /// Where the bit of the request's level is 0, and where it is 1.
     pub children: [Answer; 2],
-    /// The set, when the levels below are done.
-    pub result: Ref,
+    /// The sets, when the levels below are done.
+    pub result: Grown,
 }
 
 /// All requests, by number and by level.
@@ -62,8 +62,8 @@ impl Requests {
         }
         let (number, question) = (self.requests.len(), Rc::new(question));
         self.unique.insert(question.clone(), number);
-        let unknown = [Answer::Known(Ref::FALSE); 2];
-        self.requests.push(Request { question, children: unknown, result: Ref::FALSE });
+        let unknown = Grown::plain(Ref::FALSE, Ref::FALSE);
+        self.requests.push(Request { question, children: [Answer::Known(unknown); 2], result: unknown });
         self.by_level[level as usize].push(number);
         Ok(Answer::Asked(number))
     }
@@ -83,10 +83,10 @@ impl Requests {
         &mut self.requests[number]
     }
 
-    /// The set of an answer whose level is done.
-    pub fn resolve(&self, answer: Answer) -> Ref {
+    /// The sets of an answer whose level is done.
+    pub fn resolve(&self, answer: Answer) -> Grown {
         match answer {
-            Answer::Known(set) => set,
+            Answer::Known(sets) => sets,
             Answer::Asked(number) => self.requests[number].result,
         }
     }

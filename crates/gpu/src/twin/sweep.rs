@@ -4,7 +4,7 @@ use super::nodes::Nodes;
 use super::requests::{Answer, Question, Requests};
 use crate::graph::Graph;
 use crate::layout::{Element, Ref};
-use crate::machine::{Root, Trouble};
+use crate::machine::{Grown, Root, Trouble};
 use crate::question::{Simplified, simplify};
 
 /// What a sweep is for.
@@ -12,6 +12,8 @@ use crate::question::{Simplified, simplify};
 pub enum Purpose {
     /// New sets: what is a set already is not looked into.
     Compute,
+    /// The same, answered twice: without what is not wanted, and together with it.
+    Grow,
     /// All nodes of sets: everything is looked into, down to the terminals.
     Visit,
 }
@@ -68,7 +70,7 @@ impl<'a> Sweep<'a> {
     /// The answer to a question, if it is plain; else the request for it.
     fn ask(&mut self, nodes: &Nodes, elements: Vec<Element>, minus: Ref) -> Result<Answer, Trouble> {
         let elements = match simplify(elements, minus, self.purpose == Purpose::Visit) {
-            Simplified::Plain(answer) => return Ok(Answer::Known(answer)),
+            Simplified::Plain(union) => return Ok(Answer::Known(Grown::plain(union, minus))),
             Simplified::Open(elements) => elements,
         };
         let own = |element: &Element| nodes.level(element.set()).min(self.graph.level(element.relation()));
@@ -82,7 +84,9 @@ impl<'a> Sweep<'a> {
             for at in 0..self.requests.at(level).len() {
                 let number = self.requests.at(level)[at];
                 let [low, high] = self.requests.request(number).children.map(|child| self.requests.resolve(child));
-                self.requests.request_mut(number).result = nodes.make(level, low, high)?;
+                let new = nodes.make(level, low.new, high.new)?;
+                let all = if self.purpose == Purpose::Grow { nodes.make(level, low.all, high.all)? } else { new };
+                self.requests.request_mut(number).result = Grown { new, all };
             }
         }
         Ok(())
