@@ -1,11 +1,12 @@
 // Requests: a tile turns what an element leaves to be done into a question, and finds or makes the request for it.
 
-// What a tile keeps from one request to the next: space for elements, the number of a request that was not made, and how
-// much it has made.
+// What a tile keeps from one request to the next: space for elements, the number and the place in the list of a request that
+// was not made, and how much it has made.
 struct Stock {
     u64 next;
     u64 end;
     u32 number;
+    u64 place;
     bool has_number;
     u32 asked;
     u64 kept;
@@ -93,20 +94,29 @@ __device__ bool asks(const Sweep& sweep, const Tile& tile, u32 number, const Que
     return !tile.any(differ);
 }
 
-// The number of the next request that the tile makes.
-__device__ bool take_number(const Sweep& sweep, const Tile& tile, Stock& stock) {
+// The number of the next request that the tile makes, and its place in the next list.
+__device__ bool take_number(const Sweep& sweep, const Tile& tile, Stock& stock, const Step& step) {
     if (stock.has_number) return true;
-    u32 number = 0;
-    if (tile.lane == 0) number = atomicAdd(&sweep.counters->requests, 1);
-    stock.number = tile.first(number);
-    stock.has_number = stock.number < sweep.request_limit;
+    u64 taken = 0;
+    // Relaxed: who reads the list does so after a meeting.
+    if (tile.lane == 0) taken = atomicAdd(&sweep.counts[step.level + 1], 1ull << 32 | 1);
+    taken = tile.first(taken);
+    u64 number = step.numbers + (taken >> 32);
+    stock.number = (u32)number;
+    stock.place = step.next_start() + (u32)taken;
+    stock.has_number = number < sweep.request_limit && stock.place < sweep.list_limit;
     if (!stock.has_number) give_up(sweep, FULL_REQUESTS);
     return stock.has_number;
 }
 
+// What was taken and not used stays empty: the next step has numbers of its own.
+__device__ void leave_hole(const Sweep& sweep, const Tile& tile, Stock& stock) {
+    if (stock.has_number && tile.lane == 0) sweep.list[stock.place] = HOLE;
+    stock.has_number = false;
+}
+
 // The request that was just made goes to the next list, with its level.
-__device__ void enlist(const Sweep& sweep, const Tile& tile, Stock& stock, const Question& question, u32 next_level,
-                       u64 next_start) {
+__device__ void enlist(const Sweep& sweep, const Tile& tile, Stock& stock, const Question& question) {
     u32 level = level_of_set(sweep, question.minus);
     for (u32 at = tile.lane; at < question.length; at += TILE) {
         u64 element = sweep.elements[question.first + at];
@@ -115,12 +125,7 @@ __device__ void enlist(const Sweep& sweep, const Tile& tile, Stock& stock, const
     level = tile.least(level);
     if (tile.lane == 0) {
         sweep.requests[stock.number].level = level;
-        u64 at = next_start + atomicAdd(&sweep.counts[next_level], 1);
-        if (at < sweep.list_limit) {
-            sweep.list[at] = stock.number;
-        } else {
-            give_up(sweep, FULL_REQUESTS);
-        }
+        sweep.list[stock.place] = stock.number;
     }
     stock.next += question.length;
     stock.has_number = false;
@@ -133,8 +138,7 @@ __device__ void enlist(const Sweep& sweep, const Tile& tile, Stock& stock, const
 // An entry of the index is published by a releasing compare-and-swap. Whoever finds an entry that may be the wanted one passes a
 // fence before looking at the request and its elements, so that the two synchronise. Entries never change within an
 // epoch.
-__device__ u32 ask(const Sweep& sweep, const Tile& tile, Stock& stock, const Question& question, u32 next_level,
-                   u64 next_start) {
+__device__ u32 ask(const Sweep& sweep, const Tile& tile, Stock& stock, const Question& question, const Step& step) {
     u64 entry = (u64)sweep.epoch << 48 | (question.hash & 0xffff) << 32;
     u64 place = in_range(question.hash, sweep.index_capacity);
     for (u32 probe = 0; probe < MOST_INDEX_PROBES; probe++) {
@@ -142,7 +146,7 @@ __device__ u32 ask(const Sweep& sweep, const Tile& tile, Stock& stock, const Que
         if (tile.lane == 0) seen = load_relaxed(&sweep.index[place]);
         seen = tile.first(seen);
         if (seen >> 48 != sweep.epoch) {
-            if (!take_number(sweep, tile, stock)) return FALSE_SET;
+            if (!take_number(sweep, tile, stock, step)) return FALSE_SET;
             u64 found = 0;
             // The elements were written by all lanes.
             tile.sync();
@@ -156,7 +160,7 @@ __device__ u32 ask(const Sweep& sweep, const Tile& tile, Stock& stock, const Que
             found = tile.first(found);
             if (found == seen) {
                 u32 number = stock.number;
-                enlist(sweep, tile, stock, question, next_level, next_start);
+                enlist(sweep, tile, stock, question);
                 return number | REQUEST_BIT;
             }
             seen = found;
@@ -175,7 +179,7 @@ __device__ u32 ask(const Sweep& sweep, const Tile& tile, Stock& stock, const Que
 
 // The answer to a question whose elements are among the candidates, if it is plain; else the request for it.
 __device__ u32 settle(const Sweep& sweep, const Tile& tile, Stock& stock, u64* candidates, u32 total, u32 minus,
-                      u32 next_level, u64 next_start) {
+                      const Step& step) {
     drop_duplicates(tile, candidates, total);
     u32 length = 0, whole = 0;
     u64 hash = 0;
@@ -198,5 +202,5 @@ __device__ u32 settle(const Sweep& sweep, const Tile& tile, Stock& stock, u64* c
         if (relation_of(only) == IDENTITY) return set_of(only);
     }
     Question question = {stock.next, length, minus, mix(hash ^ (minus | (u64)length << 32) * SPREAD)};
-    return ask(sweep, tile, stock, question, next_level, next_start);
+    return ask(sweep, tile, stock, question, step);
 }

@@ -36,7 +36,7 @@ struct Counters {
     u64 start;     // where the list of `level` begins
     u64 asked;     // requests that were made
     u64 kept;      // elements of requests that were made
-    u32 requests;  // numbers handed out
+    u32 numbers;   // of requests, taken before `level`
     u32 made;      // nodes that were put into the table
     u32 level;     // where a run of narrow levels has ended
     u32 full;      // what there was no room for
@@ -61,7 +61,7 @@ struct Sweep {
     u64 index_capacity;
     u32* list;  // requests by level, one list after the other
     u64 list_limit;
-    u32* counts;  // lengths of the lists
+    u64* counts;  // lengths of the lists, and in the upper half how many requests in them are new
     Counters* counters;
     u64 room;  // nodes that may be put into the table
     u32 levels;
@@ -69,5 +69,15 @@ struct Sweep {
     u32 visit;   // look into sets that could be taken as they are
     u32 reduce;  // make nodes
     u32 grow;    // answer twice: without what is not wanted, and together with it
-    u32 unused;
+    u32 roots;   // requests that are there from the start
+};
+
+// A level on the way down.
+struct Step {
+    u32 level;
+    u32 count;    // requests in its list
+    u64 start;    // where the list begins
+    u32 numbers;  // of requests, taken before
+
+    __device__ u64 next_start() const { return start + count; }
 };

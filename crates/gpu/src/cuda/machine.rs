@@ -1,6 +1,6 @@
 //! A machine on a device: memory, launches, and what comes back.
 
-use super::memory::{Counters, Growth, Request, SweepArguments};
+use super::memory::{Counters, Growth, HOLE, Request, SweepArguments};
 use super::program::{self, BLOCK, FULL_INDEX, FULL_NODES, FULL_REQUESTS, NoDevice, describe};
 use crate::diagram::Diagram;
 use crate::graph::Graph;
@@ -42,7 +42,7 @@ pub struct Cuda {
     requests: CudaSlice<Request>,
     growths: CudaSlice<Growth>,
     list: CudaSlice<u32>,
-    counts: CudaSlice<u32>,
+    counts: CudaSlice<u64>,
     counters: CudaSlice<Counters>,
     initial: Ref,
     figures: Figures,
@@ -151,10 +151,9 @@ impl Cuda {
             return Ok((answers, result));
         }
         self.begin_epoch()?;
-        let handed_out =
-            Counters { elements: elements.len() as u64, requests: requests.len() as u32, ..Counters::default() };
-        let mut counts = vec![0; self.bits as usize + 1];
-        counts[0] = requests.len() as u32;
+        let handed_out = Counters { elements: elements.len() as u64, ..Counters::default() };
+        let mut counts = vec![0u64; self.bits as usize + 1];
+        counts[0] = requests.len() as u64;
         let list: Vec<u32> = (0..requests.len() as u32).collect();
         self.stream.memcpy_htod(&requests, &mut self.requests)?;
         self.stream.memcpy_htod(&elements, &mut self.elements)?;
@@ -164,7 +163,7 @@ impl Cuda {
         if let Purpose::Copy(places) = purpose {
             self.stream.memset_zeros(&mut self.tables[1].slice_mut(..places))?;
         }
-        let arguments = self.arguments(purpose);
+        let arguments = self.arguments(purpose, requests.len());
         let shape = LaunchConfig { grid_dim: (self.blocks, 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 };
         // SAFETY: the kernel takes this structure; its pointers are to live allocations of the lengths that it names, and
         // no other launch is under way, since the stream is this machine's and is waited for below.
@@ -183,7 +182,7 @@ impl Cuda {
         Ok(())
     }
 
-    fn arguments(&self, purpose: Purpose) -> SweepArguments {
+    fn arguments(&self, purpose: Purpose, roots: usize) -> SweepArguments {
         let (into, places, used) = match purpose {
             Purpose::Copy(places) => (1, places, 0),
             Purpose::Compute | Purpose::Grow | Purpose::Visit => (0, self.capacity, self.used),
@@ -213,7 +212,7 @@ impl Cuda {
             visit: u32::from(!purpose.adds_nodes()),
             reduce: u32::from(purpose != Purpose::Visit),
             grow: u32::from(purpose == Purpose::Grow),
-            unused: 0,
+            roots: roots as u32,
         }
     }
 
@@ -296,14 +295,16 @@ impl Machine for Cuda {
     }
 
     fn export(&mut self, set: Ref) -> Result<Diagram, Trouble> {
-        let (answers, counters) = self.run(&as_they_are(&[set]), Purpose::Visit)?;
+        let (answers, _) = self.run(&as_they_are(&[set]), Purpose::Visit)?;
         let root = match answers[0] {
             Ok(plain) => return Ok(Diagram { nodes: Vec::new(), root: plain }),
             Err(number) => number,
         };
-        let requests = self.download(&self.requests, counters.requests as usize)?;
         let counts = self.download(&self.counts, self.bits as usize)?;
-        let list = self.download(&self.list, counts.iter().map(|&count| count as usize).sum())?;
+        let listed = counts.iter().map(|&count| count as u32 as usize).sum();
+        let made: usize = counts.iter().map(|&count| (count >> 32) as usize).sum();
+        let list = self.download(&self.list, listed)?;
+        let requests = self.download(&self.requests, made + 1)?;
         Ok(diagram(&requests, &list, root))
     }
 
@@ -320,7 +321,7 @@ impl Machine for Cuda {
 fn diagram(requests: &[Request], list: &[u32], root: usize) -> Diagram {
     let mut names: Vec<Option<Ref>> = vec![None; requests.len()];
     let mut nodes = Vec::new();
-    for &number in list.iter().rev() {
+    for &number in list.iter().rev().filter(|&&number| number != HOLE) {
         if names[number as usize].is_some() {
             continue;
         }

@@ -3,6 +3,9 @@
 use crate::layout::Node;
 use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
 
+/// A place in a list that was taken in vain.
+pub const HOLE: u32 = u32::MAX;
+
 /// A request.
 #[derive(Copy, Clone, Default, Debug)]
 #[repr(C, align(16))]
@@ -32,7 +35,7 @@ pub struct Counters {
     pub start: u64,
     pub asked: u64,
     pub kept: u64,
-    pub requests: u32,
+    pub numbers: u32,
     pub made: u32,
     pub level: u32,
     pub full: u32,
@@ -67,7 +70,7 @@ pub struct SweepArguments {
     pub visit: u32,
     pub reduce: u32,
     pub grow: u32,
-    pub unused: u32,
+    pub roots: u32,
 }
 
 // SAFETY: plain integers in the order and with the alignment of C, as in the kernels.

@@ -1,5 +1,6 @@
 //! From the sources of the kernels to a function on a device.
 
+use super::memory::HOLE;
 use crate::graph::IDENTITY;
 use crate::layout::{BOTTOM, FACTORS, REQUEST_BIT, Ref, SPREAD};
 use cudarc::driver::{CudaContext, CudaFunction, DriverError};
@@ -114,6 +115,7 @@ fn definitions() -> impl Iterator<Item = String> {
         ("FULL_NODES", FULL_NODES),
         ("FULL_REQUESTS", FULL_REQUESTS),
         ("FULL_INDEX", FULL_INDEX),
+        ("HOLE", HOLE),
         ("BLOCK", BLOCK),
         ("TILE", TILE),
         ("BUFFER", BUFFER),
