@@ -38,6 +38,15 @@ pub struct OutsideGroup {
 /// A compiled relation while the graph is built: nothing at all, or a node.
 type Compiled = Option<u32>;
 
+/// Several groups together, and the same in two halves.
+#[derive(Clone, Debug)]
+pub struct Together {
+    /// The relation of all of them.
+    pub relation: u32,
+    /// Those that begin further up and those that begin further down, unless there is but one group.
+    pub halves: Option<Box<[Together; 2]>>,
+}
+
 /// The relations of a system.
 #[derive(Clone, Debug)]
 pub struct Graph {
@@ -49,8 +58,8 @@ pub struct Graph {
     targets: Vec<u32>,
     /// The relation of each group; none if it has no transition.
     groups: Vec<Option<u32>>,
-    /// The relation of all groups together; none if there is no transition at all.
-    all: Option<u32>,
+    /// All groups together; none if there is no transition at all.
+    all: Option<Together>,
     /// State bits.
     bits: u32,
 }
@@ -62,7 +71,9 @@ impl Graph {
         let bits = |group| model.group_bits(group);
         let compile = |(number, group)| builder.compile(model, number, &bits(group));
         let groups: Vec<Compiled> = model.groups.iter().enumerate().map(compile).collect::<Result<_, _>>()?;
-        let all = builder.unite(&groups);
+        let mut known: Vec<u32> = groups.iter().flatten().copied().collect();
+        known.sort_by_key(|&relation| builder.level(relation));
+        let all = builder.unite_all(&known);
         Ok(builder.finish(groups, all, model.state_bits()))
     }
 
@@ -91,10 +102,10 @@ impl Graph {
         self.groups[number]
     }
 
-    /// The relation of all groups together; none if there is no transition at all.
+    /// All groups together; none if there is no transition at all.
     #[must_use]
-    pub fn all(&self) -> Option<u32> {
-        self.all
+    pub fn all(&self) -> Option<&Together> {
+        self.all.as_ref()
     }
 
     /// State bits, which are levels.
@@ -159,10 +170,21 @@ impl Builder {
         Ok(compiled[&root])
     }
 
+    /// Relations together, and their halves.
+    fn unite_all(&mut self, relations: &[u32]) -> Option<Together> {
+        let relation = self.unite(relations)?;
+        if relations.len() == 1 {
+            return Some(Together { relation, halves: None });
+        }
+        let (up, down) = relations.split_at(relations.len() / 2);
+        let halves = self.unite_all(up).zip(self.unite_all(down));
+        Some(Together { relation, halves: halves.map(|(up, down)| Box::new([up, down])) })
+    }
+
     /// The relation of several together.
-    fn unite(&mut self, relations: &[Compiled]) -> Compiled {
+    fn unite(&mut self, relations: &[u32]) -> Compiled {
         let mut by_level: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for &relation in relations.iter().flatten() {
+        for &relation in relations {
             by_level.entry(self.level(relation)).or_default().push(relation);
         }
         let mut rest = None;
@@ -192,7 +214,7 @@ impl Builder {
         if relation == IDENTITY { BOTTOM } else { self.nodes[(relation - IDENTITY) as usize - 1].level }
     }
 
-    fn finish(self, groups: Vec<Compiled>, all: Compiled, bits: u32) -> Graph {
+    fn finish(self, groups: Vec<Compiled>, all: Option<Together>, bits: u32) -> Graph {
         let mut graph = Graph { levels: vec![BOTTOM], starts: vec![0; MOVES], targets: Vec::new(), groups, all, bits };
         for Parts { level, moves } in self.nodes {
             graph.levels.push(level);
@@ -285,7 +307,7 @@ mod tests {
     #[test]
     fn a_relation_without_transitions_is_none() {
         let graph = Graph::compile(&system(2, Vec::new(), Edge::FALSE)).unwrap();
-        assert_eq!((graph.group(0), graph.all()), (None, None));
+        assert!(graph.group(0).is_none() && graph.all().is_none());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Sets of states in a machine, as the strategies of `engines` want them.
 
-use crate::graph::{Graph, IDENTITY};
+use crate::graph::{Graph, IDENTITY, Together};
 use crate::layout::{Element, Ref};
 use crate::machine::{Figures, Grown, Machine, Part, Root, Trouble};
 use std::cell::{Cell, RefCell};
@@ -27,12 +27,15 @@ impl PartialEq for Set {
 /// A system whose sets live in a machine.
 ///
 /// A sweep that finds no room for nodes is followed by a collection, in which the table may grow, and tried again; if the
-/// table has been collected and could not grow, the error is [`Error::TableFull`].
+/// table has been collected and could not grow, the error is [`Error::TableFull`]. Images under all relations together are
+/// then tried with half of the relations at a time, and from then on at once.
 pub struct Bulk<M> {
     machine: RefCell<M>,
     handles: RefCell<Vec<Weak<Cell<Ref>>>>,
     relations: Vec<Option<u32>>,
-    all: Option<u32>,
+    all: Option<Together>,
+    /// How often images under all relations are halved before they are tried.
+    halvings: Cell<u32>,
     initial: Set,
     nothing: Set,
     attention: Attention,
@@ -45,7 +48,16 @@ impl<M: Machine> Bulk<M> {
         let new_set = |set| Set(Rc::new(Cell::new(set)));
         let (initial, nothing) = (new_set(machine.initial()), new_set(Ref::FALSE));
         let handles = RefCell::new(vec![Rc::downgrade(&initial.0)]);
-        Bulk { machine: RefCell::new(machine), handles, relations, all: graph.all(), initial, nothing, attention }
+        Bulk {
+            machine: RefCell::new(machine),
+            handles,
+            relations,
+            all: graph.all().cloned(),
+            halvings: Cell::new(0),
+            initial,
+            nothing,
+            attention,
+        }
     }
 
     /// What went on in the machine.
@@ -85,6 +97,20 @@ impl<M: Machine> Bulk<M> {
         let root = || Root { elements: vec![element()], minus: known.get() };
         let Grown { new, all } = self.attempt(|machine| machine.grow(&root()))?;
         Ok((self.open(new), self.open(all)))
+    }
+
+    /// New images under several relations, and what is known then; `depth` halvings led to these relations.
+    fn step_under(&self, together: &Together, depth: u32, set: &Set, known: &Set) -> Result<(Set, Set), Error> {
+        let Some(halves) = &together.halves else { return self.grow(|| image(set, together.relation), known) };
+        if depth >= self.halvings.get() {
+            match self.grow(|| image(set, together.relation), known) {
+                Err(Error::TableFull) => self.halvings.set(depth + 1),
+                outcome => return outcome,
+            }
+        }
+        let (up, known) = self.step_under(&halves[0], depth + 1, set, known)?;
+        let (down, known) = self.step_under(&halves[1], depth + 1, set, &known)?;
+        Ok((self.union(&up, &down)?, known))
     }
 
     /// Collect; has the table grown?
@@ -138,12 +164,11 @@ impl<M: Machine> Space for Bulk<M> {
         self.new_images(set, &self.nothing)
     }
     fn new_images(&self, set: &Set, known: &Set) -> Result<Set, Error> {
-        let Some(all) = self.all else { return Ok(self.nothing()) };
-        self.compute(|| Root { elements: vec![image(set, all)], minus: known.get() })
+        Ok(self.step(set, known)?.0)
     }
     fn step(&self, set: &Set, known: &Set) -> Result<(Set, Set), Error> {
-        let Some(all) = self.all else { return Ok((self.nothing(), known.clone())) };
-        self.grow(|| image(set, all), known)
+        let Some(all) = &self.all else { return Ok((self.nothing(), known.clone())) };
+        self.step_under(all, 0, set, known)
     }
     fn fire(&self, known: &Set, relation: usize) -> Result<Set, Error> {
         let Some(relation) = self.relations[relation] else { return Ok(known.clone()) };

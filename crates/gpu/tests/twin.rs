@@ -5,7 +5,7 @@ mod common;
 use common::{Seed, by_the_cpu_engine, model, random_system, strategies};
 use tremula_diagrams::{Attention, Bdd, Budget, Error, Manager};
 use tremula_engines::{Order, Space, Strategy, explore};
-use tremula_gpu::{Bulk, Diagram, Graph, Twin};
+use tremula_gpu::{Bulk, Diagram, Graph, Shares, Twin};
 use tremula_models::BddSystem;
 
 const PAR: Strategy = Strategy { order: Order::Par, frontier: true };
@@ -126,6 +126,26 @@ fn too_little_memory_is_an_error_and_never_a_wrong_answer() {
         }
     }
     assert!(full > 0);
+}
+
+#[test]
+fn images_that_do_not_fit_are_halved() {
+    let model = model("beem/collision.1.bdd");
+    let (manager, expected) = by_the_cpu_engine(&model);
+    let graph = Graph::compile(&model).unwrap();
+    let sweeps = |elements| {
+        let shares = Shares { places: 1 << 16, requests: 1 << 16, elements };
+        let machine = Twin::with_shares(graph.clone(), &Diagram::of_initial_states(&model), shares).unwrap();
+        let space = Bulk::new(machine, &graph, Attention::default());
+        let reached = explore(&space, PAR, &mut ()).map_err(|stopped| stopped.error).ok()?;
+        assert!(space.bring_back(&reached.states, &manager).unwrap() == expected, "{elements} elements");
+        Some(space.figures().sweeps)
+    };
+    // With plenty of room, there is one sweep for each round; with less and less of it there are more, until nothing helps.
+    let sweeps: Vec<Option<u64>> = (1..16).map(|steps| sweeps(steps << 11)).collect();
+    let plenty = sweeps.last().unwrap().expect("room for so many elements is enough");
+    assert!(sweeps.iter().flatten().any(|&sweeps| sweeps > plenty), "{sweeps:?}");
+    assert!(sweeps.contains(&None), "{sweeps:?}");
 }
 
 #[test]

@@ -30,9 +30,14 @@ pub struct Twin {
 impl Twin {
     /// A machine for a system, within so many bytes.
     pub fn new(graph: Graph, initial: &Diagram, bytes: usize) -> Result<Twin, Trouble> {
-        let shares = Shares::of(bytes);
+        let machine = Twin::with_shares(graph, initial, Shares::of(bytes))?;
+        Ok(Twin { figures: Figures { bytes: bytes as u64, ..machine.figures }, ..machine })
+    }
+
+    /// The same, with so much of everything.
+    pub fn with_shares(graph: Graph, initial: &Diagram, shares: Shares) -> Result<Twin, Trouble> {
         let (nodes, initial) = first_table(initial, FIRST_PLACES, shares.places)?;
-        Ok(Twin { graph, nodes, shares, initial, figures: Figures { bytes: bytes as u64, ..Figures::default() } })
+        Ok(Twin { graph, nodes, shares, initial, figures: Figures::default() })
     }
 
     fn requests(&self) -> Requests {
