@@ -70,6 +70,19 @@ fn models_have_the_same_states_on_the_device() {
 }
 
 #[test]
+fn hardly_any_device_memory_is_refused() {
+    let model = model("beem/phils.1.bdd");
+    let graph = Graph::compile(&model).unwrap();
+    if machine(&graph, &model, 16 << 20).is_none() {
+        return;
+    }
+    for bytes in [0, 1, 100, 1000] {
+        let refused = Cuda::new(&graph, &Diagram::of_initial_states(&model), bytes).err();
+        assert_eq!(refused, Some(NoDevice::TooSmall), "{bytes} bytes");
+    }
+}
+
+#[test]
 fn too_little_device_memory_is_an_error_and_never_a_wrong_answer() {
     let model = model("beem/bakery.4.bdd.gz");
     let graph = Graph::compile(&model).unwrap();

@@ -85,6 +85,9 @@ impl Cuda {
         let blocks = blocks(&context, &kernel).map_err(|error| NoDevice::NotFound(describe(&error)))?;
         let shares = Shares::of(bytes);
         let (nodes, initial) = first_table(initial, FIRST_PLACES, shares.places).map_err(|_| NoDevice::TooSmall)?;
+        if nodes.capacity() > shares.places || shares.requests == 0 {
+            return Err(NoDevice::TooSmall);
+        }
         let failed = |error: DriverError| NoDevice::Memory { bytes, problem: describe(&error) };
         let stream = context.default_stream();
         let allocated = || -> Result<Cuda, DriverError> {
