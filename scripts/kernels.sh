@@ -3,26 +3,20 @@
 # NVRTC is used as it is installed, or else fetched from PyPI into the target folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-version=12.9.86
-folder=${CARGO_TARGET_DIR:-target}/nvrtc-$version
+wheel=nvidia-cuda-nvrtc-cu12==12.9.86
+folder=${CARGO_TARGET_DIR:-target}/nvrtc
 
 has_nvrtc() { ldconfig -p 2>/dev/null | grep -q 'libnvrtc\.so'; }
 
 if ! has_nvrtc; then
+    if ! python3 -m pip --version >/dev/null 2>&1; then
+        echo "kernels: SKIPPED: there is neither NVRTC nor pip to fetch it" >&2
+        exit 0
+    fi
     if [[ ! -d $folder/nvidia ]]; then
-        python3 - "$version" "$folder" <<'PYTHON'
-# A wheel is an archive: no pip is needed to look into it.
-import hashlib, io, json, sys, urllib.request, zipfile
-version, folder = sys.argv[1:]
-about = f"https://pypi.org/pypi/nvidia-cuda-nvrtc-cu12/{version}/json"
-files = json.load(urllib.request.urlopen(about, timeout=60))["urls"]
-wheel = next(f for f in files if f["filename"].endswith(".whl") and "manylinux" in f["filename"] and "x86_64" in f["filename"])
-data = urllib.request.urlopen(wheel["url"], timeout=600).read()
-if hashlib.sha256(data).hexdigest() != wheel["digests"]["sha256"]:
-    sys.exit("kernels: the wheel is damaged")
-archive = zipfile.ZipFile(io.BytesIO(data))
-archive.extractall(folder, [name for name in archive.namelist() if "/lib/" in name])
-PYTHON
+        mkdir -p "$folder"
+        python3 -m pip download --quiet --no-deps --only-binary :all: --dest "$folder" "$wheel"
+        python3 -m zipfile --extract "$folder"/*.whl "$folder"
     fi
     LD_LIBRARY_PATH=$(realpath "$folder/nvidia/cuda_nvrtc/lib")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     export LD_LIBRARY_PATH
