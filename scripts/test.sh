@@ -14,6 +14,8 @@ step lint
 scripts/lint.sh
 step tests
 cargo test --locked
+step kernels
+scripts/kernels.sh
 step failures
 cargo build --release --locked -p tremula
 scripts/failures.sh --share 20

@@ -138,7 +138,7 @@ pub struct ReachArgs {
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategy)]
     pub strategy: Strategy,
     /// Kind of diagrams: auto, bdd (for .bdd files), ldd (for .ldd files) or mdd
-    /// (for Petri nets)
+    /// (for Petri nets); or gpu (for .bdd files on an NVIDIA device)
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = engine)]
     pub engine: Engine,
     /// Worker threads [default: all cores that the machine or container allows]
@@ -148,6 +148,10 @@ pub struct ReachArgs {
     /// the machine or container allows [default: 80%]
     #[arg(long, value_name = "SIZE")]
     pub mem: Option<Size>,
+    /// Memory of the device, with --engine gpu: bytes, or a percentage of what
+    /// is free there [default: 50%]
+    #[arg(long, value_name = "SIZE")]
+    pub gpu_mem: Option<Size>,
     /// Give up after so many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
@@ -198,6 +202,7 @@ impl ReachArgs {
             engine: Engine::Auto,
             workers: None,
             mem: None,
+            gpu_mem: None,
             timeout: None,
             order: Order::Auto,
             deadlock: false,
@@ -337,6 +342,8 @@ pub enum Engine {
     Ldd,
     /// Multi-valued decision diagrams.
     Mdd,
+    /// Binary decision diagrams on an accelerator.
+    Gpu,
 }
 
 /// Orders of variables.
@@ -358,8 +365,9 @@ fn engine(name: &str) -> Result<Engine, String> {
         "bdd" => Ok(Engine::Bdd),
         "mdd" => Ok(Engine::Mdd),
         "ldd" => Ok(Engine::Ldd),
-        "gpu" | "explicit" => Err("not available yet".to_owned()),
-        _ => Err("expected auto, bdd, ldd or mdd".to_owned()),
+        "gpu" => Ok(Engine::Gpu),
+        "explicit" => Err("not available yet".to_owned()),
+        _ => Err("expected auto, bdd, ldd, mdd or gpu".to_owned()),
     }
 }
 

@@ -79,7 +79,9 @@ impl From<tremula_diagrams::Error> for Failure {
     fn from(error: tremula_diagrams::Error) -> Failure {
         use tremula_diagrams::Error;
         match error {
-            Error::TableFull | Error::Cancelled | Error::LevelTooLarge { .. } => Failure::Limit(error.to_string()),
+            Error::TableFull | Error::Cancelled | Error::Device { .. } | Error::LevelTooLarge { .. } => {
+                Failure::Limit(error.to_string())
+            }
             _ => Failure::Internal(error.to_string()),
         }
     }

@@ -36,7 +36,7 @@ pub fn explore(args: &ReachArgs, run: &Run, model: &LddSystem, figures: &mut Opt
 
 fn refuse_what_lists_cannot(args: &ReachArgs) -> Result<(), Trouble> {
     let refuse = |problem: &str| Err(Trouble::Failed(Failure::Input(problem.to_owned())));
-    if args.engine == Engine::Bdd {
+    if matches!(args.engine, Engine::Bdd | Engine::Gpu) {
         return refuse(".ldd models are explored with --engine ldd");
     }
     if args.save_states.is_some() || args.check_stored {

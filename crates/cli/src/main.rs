@@ -36,6 +36,7 @@ mod board;
 mod convert;
 mod error;
 mod events;
+mod gpu;
 mod incidence;
 mod info;
 mod lists;

@@ -79,7 +79,7 @@ pub fn markings_of_rank(
 /// Is there anything that the user wants and nets cannot?
 pub fn refuse_what_nets_cannot(args: &ReachArgs) -> Result<(), Trouble> {
     let refuse = |problem: &str| Err(Trouble::Failed(Failure::Input(problem.to_owned())));
-    if matches!(args.engine, Engine::Bdd | Engine::Ldd) {
+    if matches!(args.engine, Engine::Bdd | Engine::Ldd | Engine::Gpu) {
         return refuse("Petri nets are explored with --engine mdd");
     }
     if args.save_states.is_some() {

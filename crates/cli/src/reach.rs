@@ -9,11 +9,11 @@ use crate::report::{Figures, Report};
 use crate::run::{Phase, Run};
 use crate::states::{self, count_states};
 use crate::watch::Watch;
-use crate::{lists, net};
+use crate::{gpu, lists, net};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tremula_diagrams::{Bdd, Counters, Error, Lease, Manager, Options};
-use tremula_engines::{Observer, Round, Strategy, SymbolicSystem};
+use tremula_engines::{Observer, Round, Strategy, SymbolicSystem, stored_reachable};
 use tremula_models::{BddSystem, TransitionSystem};
 use tremula_orders::Heuristic;
 
@@ -41,10 +41,19 @@ struct Loaded {
     stored: Option<Bdd>,
 }
 
+/// The reachable states of a model.
+struct Found {
+    states: Bdd,
+    /// Bits of each integer of a state.
+    widths: Vec<u32>,
+    /// The reachable set in the file, if it is to be compared.
+    stored: Option<Bdd>,
+}
+
 /// What a complete exploration leaves.
 enum Answer {
-    /// A diagram, and what it was found from.
-    Diagram(Loaded, Bdd),
+    /// A diagram.
+    Diagram(Found),
     /// Figures, which are known already.
     Figures,
 }
@@ -90,16 +99,16 @@ fn finish(
     };
     let report = Report::complete(run);
     let saved = match (&answer, &args.save_states) {
-        (Answer::Diagram(loaded, found), Some(path)) => states::save(path, found, &loaded.widths),
+        (Answer::Diagram(found), Some(path)) => states::save(path, &found.states, &found.widths),
         _ => Ok(()),
     };
     watch.finish();
     report.publish(run, figures)?;
     saved?;
     match answer {
-        Answer::Diagram(loaded, found) if args.check_stored => compare(&loaded, &found),
+        Answer::Diagram(found) if args.check_stored => compare(&found),
         Answer::Figures if report.net.deadlock == Some(true) => Ok(Exit::Violated),
-        Answer::Diagram(..) | Answer::Figures => Ok(Exit::Complete),
+        Answer::Diagram(_) | Answer::Figures => Ok(Exit::Complete),
     }
 }
 
@@ -113,6 +122,9 @@ fn explore(args: &ReachArgs, run: &Run, figures: &mut Option<Figures>) -> Result
         }
         TransitionSystem::Bdd(model) => {
             refuse_what_bdds_cannot(args)?;
+            if args.engine == Engine::Gpu {
+                return explore_on_device(args, run, model).map(Answer::Diagram);
+            }
             let loaded = load(args, run, model)?;
             explore_loaded(args, run, loaded, figures)
         }
@@ -157,14 +169,10 @@ fn explore_loaded(
     match result {
         Ok(reached) => {
             note_end(run, reached.rounds, reached.levels, reached.strategy);
-            let states =
-                count_states(&reached.states, &loaded.system.state_levels).map_err(|error| trouble(run, error))?;
-            let nodes = manager.shared_node_count(&[&reached.states]).map_err(|error| trouble(run, error))?;
-            let mut known = run.known();
-            known.states = Some((states.to_string(), reached.rounds));
-            known.nodes = Some(nodes as u64);
-            drop(known);
-            Ok(Answer::Diagram(loaded, reached.states))
+            count_found(run, &reached.states, &loaded.system.state_levels, reached.rounds)
+                .map_err(|error| trouble(run, error))?;
+            let Loaded { widths, stored, .. } = loaded;
+            Ok(Answer::Diagram(Found { states: reached.states, widths, stored }))
         }
         Err(stopped) => {
             note_end(run, stopped.rounds, stopped.levels, stopped.strategy);
@@ -172,6 +180,33 @@ fn explore_loaded(
             Err(trouble(run, stopped.error))
         }
     }
+}
+
+/// Explore on an accelerator; what it finds comes back into a manager.
+fn explore_on_device(args: &ReachArgs, run: &Run, model: BddSystem) -> Result<Found, Trouble> {
+    let (model, _lease) = charge(args, run, model)?;
+    let manager = manager(run, options(args, run))?;
+    let states = gpu::explore(args, run, &model, &manager)?;
+    let levels: Vec<u32> = (0..model.state_bits()).map(BddSystem::current_variable).collect();
+    let rounds = run.known().rounds;
+    count_found(run, &states, &levels, rounds).map_err(|error| trouble(run, error))?;
+    let stored = if args.check_stored { stored_reachable(&manager, &model) } else { Ok(None) };
+    let stored = stored.map_err(|error| trouble(run, error))?;
+    Ok(Found { states, widths: widths(&model), stored })
+}
+
+/// Bits of each integer of a state.
+fn widths(model: &BddSystem) -> Vec<u32> {
+    model.variables.iter().map(|variable| variable.bits).collect()
+}
+
+/// Write down how many states and nodes a set has that was found after so many rounds.
+pub fn count_found(run: &Run, found: &Bdd, levels: &[u32], rounds: u64) -> Result<(), Error> {
+    let (states, nodes) = (count_states(found, levels)?, found.manager().shared_node_count(&[found])?);
+    let mut known = run.known();
+    known.states = Some((states.to_string(), rounds));
+    known.nodes = Some(nodes as u64);
+    Ok(())
 }
 
 /// Write down how the exploration ended, which its last observed round need not tell.
@@ -186,9 +221,8 @@ fn load(args: &ReachArgs, run: &Run, model: BddSystem) -> Result<Loaded, Trouble
     let manager = manager(run, options(args, run))?;
     let build = || -> Result<Loaded, Error> {
         let system = SymbolicSystem::build(&manager, &model)?;
-        let stored = if args.check_stored { system.stored_reachable(&model)? } else { None };
-        let widths = model.variables.iter().map(|variable| variable.bits).collect();
-        Ok(Loaded { system, widths, stored })
+        let stored = if args.check_stored { stored_reachable(&manager, &model)? } else { None };
+        Ok(Loaded { system, widths: widths(&model), stored })
     };
     build().map_err(|error| trouble(run, error))
 }
@@ -233,6 +267,7 @@ pub fn trouble(run: &Run, error: Error) -> Trouble {
     match error {
         Error::Cancelled => Trouble::Unknown(run.stop_reason()),
         Error::TableFull => Trouble::Unknown(run.memory_reason()),
+        Error::Device { .. } => Trouble::Unknown(error.to_string()),
         Error::ValueTooLarge { .. } => {
             Trouble::Unknown(format!("a place gets more tokens than diagrams can hold: {error}"))
         }
@@ -259,10 +294,12 @@ fn words(levels: &[u32]) -> usize {
 }
 
 /// Compare with what the file says.
-fn compare(loaded: &Loaded, found: &Bdd) -> Result<Exit, Failure> {
-    match &loaded.stored {
+fn compare(found: &Found) -> Result<Exit, Failure> {
+    match &found.stored {
         None => output::to_stderr("tremula: the model file carries no reachable set to compare with\n"),
-        Some(stored) if stored == found => output::to_stderr("tremula: equal to the reachable set in the model file\n"),
+        Some(stored) if *stored == found.states => {
+            output::to_stderr("tremula: equal to the reachable set in the model file\n")
+        }
         Some(_) => {
             return Err(Failure::Internal("the reachable set differs from the one in the model file".to_owned()));
         }

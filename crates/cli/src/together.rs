@@ -2,7 +2,7 @@
 //!
 //! They hold the diagrams of a `.bdd` model together; for Petri nets they race (`net_together`).
 
-use crate::args::ReachArgs;
+use crate::args::{Engine, ReachArgs};
 use crate::error::{Exit, Failure};
 use crate::net_together;
 use crate::numbers::{self, short};
@@ -169,6 +169,9 @@ fn load(args: &ReachArgs, run: &Run, model: BddSystem) -> Result<(Strategy, Plan
 
 /// Saturation is for one process; `auto` means a strategy that suits several.
 fn strategy_for_ranks(args: &ReachArgs) -> Result<Strategy, Failure> {
+    if args.engine == Engine::Gpu {
+        return Err(Failure::Input("--engine gpu is for one process".to_owned()));
+    }
     if args.save_states.is_some() || args.check_stored {
         return Err(Failure::Input("several processes cannot save or compare the states yet".to_owned()));
     }

@@ -16,6 +16,12 @@ pub enum Error {
     /// The computation was to end after some amount of work, and has.
     #[error("the computation has used up its share of work")]
     OutOfFuel,
+    /// The accelerator does not work as it should.
+    #[error("the accelerator failed: {problem}")]
+    Device {
+        /// What it says.
+        problem: String,
+    },
     /// Operands belong to different managers.
     #[error("the operands belong to different managers")]
     DifferentManagers,

@@ -35,4 +35,4 @@ pub use lists::ListSystem;
 pub use reach::{Observer, Reached, Round, Stopped, explore, reach};
 pub use space::Space;
 pub use strategy::{Order, Strategy, UnknownStrategy};
-pub use system::SymbolicSystem;
+pub use system::{SymbolicSystem, stored_reachable};

@@ -158,14 +158,16 @@ impl<'a, P: Space> Run<'a, P> {
     pub fn round(&mut self) -> Result<bool, Error> {
         let space = self.space;
         let from = if self.strategy.frontier { &self.frontier } else { &self.visited };
-        let found = match self.step {
-            Step::Sweep => space.next_of_all(from)?,
+        let with_known = |found| Ok((space.union(&self.visited, &found)?, found));
+        let (grown, found) = match self.step {
+            Step::Sweep => with_known(space.next_of_all(from)?),
             // Subtracting what is known from each image keeps the unions small.
-            Step::SideBySide if self.strategy.frontier => space.new_images(from, &self.visited)?,
-            Step::SideBySide => space.new_images(from, &space.nothing())?,
-            Step::Chain => self.chain(from)?,
-        };
-        let grown = space.union(&self.visited, &found)?;
+            Step::SideBySide if self.strategy.frontier => {
+                space.step(from, &self.visited).map(|(found, grown)| (grown, found))
+            }
+            Step::SideBySide => with_known(space.new_images(from, &space.nothing())?),
+            Step::Chain => with_known(self.chain(from)?),
+        }?;
         self.rounds += 1;
         let known = std::mem::replace(&mut self.visited, grown);
         let changed = known != self.visited;
@@ -181,7 +183,7 @@ impl<'a, P: Space> Run<'a, P> {
 
     /// The set and what firing the relations one after another adds to it.
     fn chain(&self, set: &P::Set) -> Result<P::Set, Error> {
-        let fire = |known: P::Set, relation| self.space.union(&known, &self.space.next(&known, relation)?);
+        let fire = |known: P::Set, relation| self.space.fire(&known, relation);
         (0..self.space.relations()).try_fold(set.clone(), fire)
     }
 

@@ -20,6 +20,16 @@ pub trait Space {
     fn next_of_all(&self, set: &Self::Set) -> Result<Self::Set, Error>;
     /// Successors under all relations that are not `known`, each relation by itself.
     fn new_images(&self, set: &Self::Set, known: &Self::Set) -> Result<Self::Set, Error>;
+    /// Successors under all relations that are not `known`, and these together with what is.
+    fn step(&self, set: &Self::Set, known: &Self::Set) -> Result<(Self::Set, Self::Set), Error> {
+        let found = self.new_images(set, known)?;
+        let grown = self.union(known, &found)?;
+        Ok((found, grown))
+    }
+    /// The set together with its successors under one relation.
+    fn fire(&self, known: &Self::Set, relation: usize) -> Result<Self::Set, Error> {
+        self.union(known, &self.next(known, relation)?)
+    }
     /// Both sets together.
     fn union(&self, a: &Self::Set, b: &Self::Set) -> Result<Self::Set, Error>;
     /// What is in `a` and not in `b`.

@@ -52,10 +52,15 @@ impl SymbolicSystem {
 
     /// The reachable set that the model file itself carries, for comparison.
     pub fn stored_reachable(&self, model: &BddSystem) -> Result<Option<Bdd>, Error> {
-        let Some(root) = model.reachable else { return Ok(None) };
-        let mut functions = self.manager.import(model.nodes.iter().map(import_node), &[import_edge(root)])?;
-        Ok(functions.pop())
+        stored_reachable(&self.manager, model)
     }
+}
+
+/// The reachable set that a model file itself carries, brought into a manager.
+pub fn stored_reachable(manager: &Manager, model: &BddSystem) -> Result<Option<Bdd>, Error> {
+    let Some(root) = model.reachable else { return Ok(None) };
+    let mut functions = manager.import(model.nodes.iter().map(import_node), &[import_edge(root)])?;
+    Ok(functions.pop())
 }
 
 pub(crate) fn import_edge(edge: Edge) -> ImportEdge {

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""`--engine gpu` beside the CPU engine with all cores, in the same run: bench/gpu/compare.py [options] [MODEL...]
+
+Models are names as in expected.csv, which lies in the folder of models or beside their folders; none means all. Runs
+alternate; medians are shown with their spread. Every count is compared with the known one; the exit code is 1 if one is wrong.
+"""
+
+import argparse
+import csv
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+BINARY = REPOSITORY / os.environ.get("CARGO_TARGET_DIR", "target") / "release" / "tremula"
+# Seconds that a run gets to end by itself at its time limit.
+GRACE = 30
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="MODEL")
+    parser.add_argument("--tremula", type=Path, default=BINARY)
+    parser.add_argument("--models", type=Path, default=REPOSITORY.parent / "shared" / "models")
+    parser.add_argument("--engines", default="cpu:par,gpu:par", help="engine:strategy, separated by commas")
+    parser.add_argument("--reps", type=int, default=1)
+    parser.add_argument("--limit", type=float, default=60, help="seconds for each run")
+    parser.add_argument("--workers", default="16")
+    parser.add_argument("--mem", default="60G")
+    parser.add_argument("--gpu-mem", default="32G")
+    return parser.parse_args()
+
+
+def known_counts(folder):
+    with open(folder / "expected.csv", newline="") as file:
+        return {(row["family"], row["model"]): row["states"] for row in csv.DictReader(file)}
+
+
+def find_models(folder, names):
+    """All `.bdd` files below a folder by name; those of a name that occurs twice differ in their family."""
+    found = {}
+    for path in sorted(folder.rglob("*.bdd*")):
+        found.setdefault(path.name.split(".bdd")[0], path)
+    unknown = [name for name in names if name not in found]
+    if unknown:
+        sys.exit(f"compare.py: there is no model {', '.join(unknown)}")
+    return {name: found[name] for name in names or found}
+
+
+def command(options, engine, path):
+    kind, strategy = engine.split(":")
+    place = ["--engine", "gpu", "--gpu-mem", options.gpu_mem]
+    if kind == "cpu":
+        place = ["--engine", "bdd", "--workers", options.workers, "--mem", options.mem]
+    return [options.tremula.resolve(), "reach", path, "--json", "--strategy", strategy, "--timeout", str(options.limit), *place]
+
+
+def run(options, engine, path):
+    """Seconds of exploration and the count; a reason instead of the count if there is none."""
+    try:
+        done = subprocess.run(command(options, engine, path), capture_output=True, text=True, timeout=options.limit + GRACE)
+        result = json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        return None, "did not end"
+    except json.JSONDecodeError:
+        return None, (done.stderr.strip().splitlines() or ["said nothing"])[-1]
+    if result["verdict"] != "complete":
+        return None, result["reason"]
+    return result["seconds"]["reach"], result["states"]
+
+
+def main():
+    options = arguments()
+    known = {model: states for (_, model), states in known_counts(options.models).items()}
+    engines, wrong = options.engines.split(","), 0
+    for name, path in find_models(options.models, options.names).items():
+        times, notes = {engine: [] for engine in engines}, set()
+        for _ in range(options.reps):
+            for engine in engines:
+                seconds, answer = run(options, engine, path)
+                if seconds is None:
+                    notes.add(f"{engine}: {answer}")
+                    continue
+                times[engine].append(seconds)
+                if known.get(name) not in (None, answer):
+                    notes.add(f"{engine}: WRONG {answer}, not {known[name]}")
+                    wrong += 1
+        cells = [
+            f"{engine} {statistics.median(all):.3f} ({min(all):.3f}..{max(all):.3f})" if all else f"{engine} -"
+            for engine, all in times.items()
+        ]
+        medians = [statistics.median(all) for all in times.values() if all]
+        ratio = f"{medians[0] / medians[-1]:.2f}" if len(medians) == len(engines) else "-"
+        print(f"{name:28} {' '.join(cells)} ratio {ratio} {'; '.join(sorted(notes))}", flush=True)
+    print(f"{wrong} wrong")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+//! Explore `.bdd` models on the device, or by its twin: `explore [--twin] [--mem MIB] [--strategy NAME] MODEL…`
+//!
+//! Prints a line for each: states, rounds, seconds, and what went on.
+
+use std::error::Error;
+use std::time::Instant;
+use tremula_diagrams::{Attention, Budget, Manager};
+use tremula_engines::{Strategy, explore};
+use tremula_gpu::{Bulk, Cuda, Diagram, Graph, Machine, Twin};
+use tremula_models::{BddSystem, Limits, read_file};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let (mut twin, mut bytes, mut strategy) = (false, 1 << 30, "par".to_owned());
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--twin" => twin = true,
+            "--mem" => bytes = arguments.next().ok_or("--mem needs a number")?.parse::<usize>()? << 20,
+            "--strategy" => strategy = arguments.next().ok_or("--strategy needs a name")?,
+            path => {
+                let model = read_file(path.as_ref(), &Limits::default())?;
+                let graph = Graph::compile(&model)?;
+                let initial = Diagram::of_initial_states(&model);
+                let line = if twin {
+                    run(Twin::new(graph.clone(), &initial, bytes)?, &graph, &model, strategy.parse()?)
+                } else {
+                    run(Cuda::new(&graph, &initial, bytes)?, &graph, &model, strategy.parse()?)
+                };
+                println!("{path} {}", line.unwrap_or_else(|error| format!("unknown: {error}")));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn run(machine: impl Machine, graph: &Graph, model: &BddSystem, strategy: Strategy) -> Result<String, Box<dyn Error>> {
+    let space = Bulk::new(machine, graph, Attention::default());
+    let started = Instant::now();
+    let reached = explore(&space, strategy, &mut ()).map_err(|stopped| stopped.error)?;
+    let seconds = started.elapsed().as_secs_f64();
+    let manager = Manager::new(&Budget::new(4 << 30))?;
+    let levels: Vec<u32> = (0..model.state_bits()).map(BddSystem::current_variable).collect();
+    let states = space.bring_back(&reached.states, &manager)?.count(&levels)?;
+    Ok(format!("states {states} rounds {} seconds {seconds:.3} {:?}", reached.rounds, space.figures()))
+}

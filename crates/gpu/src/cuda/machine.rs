@@ -1,0 +1,346 @@
+//! A machine on a device: memory, launches, and what comes back.
+
+use super::memory::{Counters, Growth, HOLE, Request, SweepArguments};
+use super::program::{self, BLOCK, FULL_INDEX, FULL_NODES, FULL_REQUESTS, NoDevice, describe};
+use crate::diagram::Diagram;
+use crate::graph::Graph;
+use crate::layout::{Node, REQUEST_BIT, Ref};
+use crate::machine::{Figures, Grown, Machine, Part, Root, Trouble};
+use crate::question::{Simplified, simplify};
+use crate::shares::{INDEX_PER_REQUEST, LIST_PER_REQUEST, Shares};
+use crate::twin::{GROWTH, as_they_are, first_table};
+use cudarc::driver::{
+    CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
+    sys::CUdevice_attribute_enum as Attribute,
+};
+use std::sync::Arc;
+
+/// Places of the first table: it fits the cache of the device.
+const FIRST_PLACES: usize = 1 << 20;
+/// Places of the index that are used at first.
+const FIRST_INDEX: usize = 1 << 20;
+/// Epochs have sixteen bits, and none is zero.
+const LAST_EPOCH: u32 = (1 << 16) - 1;
+
+/// A machine on the first CUDA device.
+pub struct Cuda {
+    stream: Arc<CudaStream>,
+    kernel: CudaFunction,
+    blocks: u32,
+    /// Levels, starts of lists and lists of the graph.
+    graph: [CudaSlice<u32>; 3],
+    bits: u32,
+    /// Nodes, and where they are copied to by a collection.
+    tables: [CudaSlice<Node>; 2],
+    capacity: usize,
+    used: usize,
+    index: CudaSlice<u64>,
+    /// Places of the index that are in use: more are slower.
+    index_capacity: usize,
+    epoch: u32,
+    elements: CudaSlice<u64>,
+    requests: CudaSlice<Request>,
+    growths: CudaSlice<Growth>,
+    list: CudaSlice<u32>,
+    counts: CudaSlice<u64>,
+    counters: CudaSlice<Counters>,
+    initial: Ref,
+    figures: Figures,
+}
+
+/// What a sweep is for.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Purpose {
+    /// New sets.
+    Compute,
+    /// The same, answered twice.
+    Grow,
+    /// Sets into the other table, of so many places.
+    Copy(usize),
+    /// The requests themselves, one for each node.
+    Visit,
+}
+
+impl Purpose {
+    /// Does the sweep put nodes into the table that it reads? Then it takes sets as they are, too.
+    fn adds_nodes(self) -> bool {
+        matches!(self, Purpose::Compute | Purpose::Grow)
+    }
+}
+
+/// Roots whose answer is known, or the number of their request.
+type Answers = Vec<Result<Ref, usize>>;
+
+impl Cuda {
+    /// The memory that the first device has left, in bytes.
+    pub fn free_memory() -> Result<usize, NoDevice> {
+        let context = program::find_device()?;
+        Ok(context.mem_get_info().map_err(|error| NoDevice::NotFound(describe(&error)))?.0)
+    }
+
+    /// A machine for a system, with so many bytes of the first device.
+    pub fn new(graph: &Graph, initial: &Diagram, bytes: usize) -> Result<Cuda, NoDevice> {
+        let context = program::find_device()?;
+        let kernel = program::load(&context)?;
+        let blocks = blocks(&context, &kernel).map_err(|error| NoDevice::NotFound(describe(&error)))?;
+        let shares = Shares::of(bytes);
+        let (nodes, initial) = first_table(initial, FIRST_PLACES, shares.places).map_err(|_| NoDevice::TooSmall)?;
+        if nodes.capacity() > shares.places || shares.requests == 0 {
+            return Err(NoDevice::TooSmall);
+        }
+        let failed = |error: DriverError| NoDevice::Memory { bytes, problem: describe(&error) };
+        let stream = context.default_stream();
+        let allocated = || -> Result<Cuda, DriverError> {
+            let [levels, starts, targets] = graph.arrays();
+            // One more than there are, since nothing cannot be allocated.
+            let padded: Vec<u32> = targets.iter().copied().chain([0]).collect();
+            let mut table = fresh(&stream, shares.places)?;
+            stream.memcpy_htod(nodes.places(), &mut table)?;
+            Ok(Cuda {
+                kernel,
+                blocks,
+                graph: [stream.clone_htod(levels)?, stream.clone_htod(starts)?, stream.clone_htod(&padded)?],
+                bits: graph.bits(),
+                tables: [table, fresh(&stream, shares.places)?],
+                capacity: nodes.capacity(),
+                used: nodes.used(),
+                index: stream.alloc_zeros(shares.requests * INDEX_PER_REQUEST)?,
+                index_capacity: FIRST_INDEX.min(shares.requests * INDEX_PER_REQUEST),
+                epoch: 0,
+                elements: fresh(&stream, shares.elements)?,
+                requests: fresh(&stream, shares.requests)?,
+                growths: fresh(&stream, shares.requests)?,
+                list: fresh(&stream, shares.requests * LIST_PER_REQUEST)?,
+                counts: fresh(&stream, graph.bits() as usize + 1)?,
+                counters: fresh(&stream, 1)?,
+                initial,
+                figures: Figures { bytes: bytes as u64, ..Figures::default() },
+                stream,
+            })
+        };
+        allocated().map_err(failed)
+    }
+
+    /// Sweep, with a larger part of the index if the part in use is too small.
+    fn run(&mut self, roots: &[Root], purpose: Purpose) -> Result<(Answers, Counters), Trouble> {
+        loop {
+            let (answers, counters) = self.launch(roots, purpose).map_err(|error| Trouble::Device(describe(&error)))?;
+            if purpose.adds_nodes() {
+                self.used += counters.made as usize;
+            }
+            self.figures.sweeps += 1;
+            self.figures.requests += counters.asked;
+            self.figures.elements += counters.kept;
+            if counters.full == 0 {
+                return Ok((answers, counters));
+            }
+            if counters.full != FULL_INDEX || self.index_capacity == self.index.len() {
+                let part = if counters.full & FULL_NODES != 0 { Part::Nodes } else { Part::Requests };
+                return Err(Trouble::Full(part));
+            }
+            self.index_capacity = (self.index_capacity * GROWTH).min(self.index.len());
+        }
+    }
+
+    /// One launch; what there was no room for is among the counters.
+    fn launch(&mut self, roots: &[Root], purpose: Purpose) -> Result<(Answers, Counters), DriverError> {
+        let (answers, requests, elements) = describe_roots(roots, !purpose.adds_nodes());
+        let mut result = Counters::default();
+        if requests.is_empty() {
+            return Ok((answers, result));
+        }
+        if requests.len() > self.requests.len() || elements.len() > self.elements.len() {
+            result.full = FULL_REQUESTS;
+            return Ok((answers, result));
+        }
+        self.begin_epoch()?;
+        let handed_out = Counters { elements: elements.len() as u64, ..Counters::default() };
+        let mut counts = vec![0u64; self.bits as usize + 1];
+        counts[0] = requests.len() as u64;
+        let list: Vec<u32> = (0..requests.len() as u32).collect();
+        self.stream.memcpy_htod(&requests, &mut self.requests)?;
+        self.stream.memcpy_htod(&elements, &mut self.elements)?;
+        self.stream.memcpy_htod(&list, &mut self.list)?;
+        self.stream.memcpy_htod(&counts, &mut self.counts)?;
+        self.stream.memcpy_htod(&[handed_out], &mut self.counters)?;
+        if let Purpose::Copy(places) = purpose {
+            self.stream.memset_zeros(&mut self.tables[1].slice_mut(..places))?;
+        }
+        let arguments = self.arguments(purpose, requests.len());
+        let shape = LaunchConfig { grid_dim: (self.blocks, 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 };
+        // SAFETY: the kernel takes this structure; its pointers are to live allocations of the lengths that it names, and
+        // no other launch is under way, since the stream is this machine's and is waited for below.
+        unsafe { self.stream.launch_builder(&self.kernel).arg(&arguments).launch_cooperative(shape)? };
+        self.stream.memcpy_dtoh(&self.counters, std::slice::from_mut(&mut result))?;
+        self.stream.synchronize()?;
+        Ok((answers, result))
+    }
+
+    fn begin_epoch(&mut self) -> Result<(), DriverError> {
+        if self.epoch == LAST_EPOCH {
+            self.stream.memset_zeros(&mut self.index)?;
+            self.epoch = 0;
+        }
+        self.epoch += 1;
+        Ok(())
+    }
+
+    fn arguments(&self, purpose: Purpose, roots: usize) -> SweepArguments {
+        let (into, places, used) = match purpose {
+            Purpose::Copy(places) => (1, places, 0),
+            Purpose::Compute | Purpose::Grow | Purpose::Visit => (0, self.capacity, self.used),
+        };
+        SweepArguments {
+            nodes: self.address(&self.tables[0]),
+            capacity: self.capacity as u64,
+            into: self.address(&self.tables[into]),
+            into_capacity: places as u64,
+            relation_levels: self.address(&self.graph[0]),
+            starts: self.address(&self.graph[1]),
+            targets: self.address(&self.graph[2]),
+            elements: self.address(&self.elements),
+            element_limit: self.elements.len() as u64,
+            requests: self.address(&self.requests),
+            growths: self.address(&self.growths),
+            request_limit: self.requests.len() as u64,
+            index: self.address(&self.index),
+            index_capacity: self.index_capacity as u64,
+            list: self.address(&self.list),
+            list_limit: self.list.len() as u64,
+            counts: self.address(&self.counts),
+            counters: self.address(&self.counters),
+            room: Shares::nodes(places).saturating_sub(used) as u64,
+            levels: self.bits,
+            epoch: self.epoch,
+            visit: u32::from(!purpose.adds_nodes()),
+            reduce: u32::from(purpose != Purpose::Visit),
+            grow: u32::from(purpose == Purpose::Grow),
+            roots: roots as u32,
+        }
+    }
+
+    fn address<T>(&self, slice: &CudaSlice<T>) -> u64 {
+        slice.device_ptr(&self.stream).0
+    }
+
+    /// The sets of the roots, when a sweep is over.
+    fn results(&self, answers: Answers) -> Result<Vec<Ref>, Trouble> {
+        let asked = answers.iter().filter(|answer| answer.is_err()).count();
+        let requests = self.download(&self.requests, asked)?;
+        let result = |answer: Result<Ref, usize>| answer.unwrap_or_else(|number| Ref(requests[number].result));
+        Ok(answers.into_iter().map(result).collect())
+    }
+
+    fn download<T: DeviceRepr + Clone + Default>(&self, from: &CudaSlice<T>, count: usize) -> Result<Vec<T>, Trouble> {
+        let mut values = vec![T::default(); count];
+        if count > 0 {
+            let copied = self.stream.memcpy_dtoh(&from.slice(..count), &mut values);
+            copied.and_then(|()| self.stream.synchronize()).map_err(|error| Trouble::Device(describe(&error)))?;
+        }
+        Ok(values)
+    }
+}
+
+/// Memory that nobody has written to, at least one item of it.
+fn fresh<T: DeviceRepr>(stream: &Arc<CudaStream>, length: usize) -> Result<CudaSlice<T>, DriverError> {
+    // SAFETY: what is read of it was written before: places of tables are zeroed or uploaded before the table is used,
+    // requests, elements and lists are read only up to the counts of what was written.
+    unsafe { stream.alloc(length.max(1)) }
+}
+
+/// As many blocks as can run at once: all of them meet.
+fn blocks(context: &CudaContext, kernel: &CudaFunction) -> Result<u32, DriverError> {
+    let processors = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32;
+    Ok(processors * kernel.occupancy_max_active_blocks_per_multiprocessor(BLOCK, 0, None)?)
+}
+
+/// Requests for roots that are not plain, at level 0: whatever their level is, their halves are right there.
+fn describe_roots(roots: &[Root], visit: bool) -> (Answers, Vec<Request>, Vec<u64>) {
+    let (mut requests, mut elements) = (Vec::new(), Vec::new());
+    let mut describe = |root: &Root| match simplify(root.elements.clone(), root.minus, visit) {
+        Simplified::Plain(set) => Ok(set),
+        Simplified::Open(open) => {
+            let (first, length) = (elements.len() as u64, open.len() as u32);
+            requests.push(Request { first, length, minus: root.minus.0, ..Request::default() });
+            elements.extend(open.into_iter().map(|element| element.bits()));
+            Err(requests.len() - 1)
+        }
+    };
+    let answers = roots.iter().map(&mut describe).collect();
+    (answers, requests, elements)
+}
+
+impl Machine for Cuda {
+    fn sweep(&mut self, roots: &[Root]) -> Result<Vec<Ref>, Trouble> {
+        let (answers, _) = self.run(roots, Purpose::Compute)?;
+        self.results(answers)
+    }
+
+    fn grow(&mut self, root: &Root) -> Result<Grown, Trouble> {
+        let (answers, _) = self.run(std::slice::from_ref(root), Purpose::Grow)?;
+        match answers[0] {
+            Ok(union) => Ok(Grown::plain(union, root.minus)),
+            Err(number) => {
+                let grown = self.download(&self.growths, number + 1)?[number].result;
+                Ok(Grown { new: self.results(answers)?[0], all: Ref(grown) })
+            }
+        }
+    }
+
+    fn collect(&mut self, keep: &[Ref]) -> Result<Vec<Ref>, Trouble> {
+        let places = (self.capacity * GROWTH).min(self.tables[1].len()).max(self.capacity);
+        let (answers, counters) = self.run(&as_they_are(keep), Purpose::Copy(places))?;
+        let results = self.results(answers)?;
+        self.tables.swap(0, 1);
+        (self.capacity, self.used) = (places, counters.made as usize);
+        self.figures.collections += 1;
+        Ok(results)
+    }
+
+    fn export(&mut self, set: Ref) -> Result<Diagram, Trouble> {
+        let (answers, _) = self.run(&as_they_are(&[set]), Purpose::Visit)?;
+        let root = match answers[0] {
+            Ok(plain) => return Ok(Diagram { nodes: Vec::new(), root: plain }),
+            Err(number) => number,
+        };
+        let counts = self.download(&self.counts, self.bits as usize)?;
+        let listed = counts.iter().map(|&count| count as u32 as usize).sum();
+        let made: usize = counts.iter().map(|&count| (count >> 32) as usize).sum();
+        let list = self.download(&self.list, listed)?;
+        let requests = self.download(&self.requests, made + 1)?;
+        Ok(diagram(&requests, &list, root))
+    }
+
+    fn initial(&self) -> Ref {
+        self.initial
+    }
+
+    fn figures(&self) -> Figures {
+        Figures { nodes: self.used as u64, capacity: self.capacity as u64, ..self.figures }
+    }
+}
+
+/// The nodes of a set from the requests that visited it, listed by level; some are listed again at levels that they skip.
+fn diagram(requests: &[Request], list: &[u32], root: usize) -> Diagram {
+    let mut names: Vec<Option<Ref>> = vec![None; requests.len()];
+    let mut nodes = Vec::new();
+    for &number in list.iter().rev().filter(|&&number| number != HOLE) {
+        if names[number as usize].is_some() {
+            continue;
+        }
+        let request = &requests[number as usize];
+        let name = |child: u32| match child & REQUEST_BIT {
+            0 => Ref(child),
+            _ => names[(child & !REQUEST_BIT) as usize].expect("children are at greater levels"),
+        };
+        let [low, high] = request.children.map(name);
+        // The first request may lie above the node that it asks for.
+        names[number as usize] = Some(if low == high {
+            low
+        } else {
+            nodes.push(Node::new(request.level, low, high));
+            Diagram::reference(nodes.len() - 1)
+        });
+    }
+    Diagram { nodes, root: names[root].expect("the root is listed") }
+}

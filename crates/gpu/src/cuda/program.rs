@@ -1,0 +1,157 @@
+//! From the sources of the kernels to a function on a device.
+
+use super::memory::HOLE;
+use crate::graph::IDENTITY;
+use crate::layout::{BOTTOM, FACTORS, REQUEST_BIT, Ref, SPREAD};
+use cudarc::driver::{CudaContext, CudaFunction, DriverError};
+use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
+use std::sync::Arc;
+
+/// The kernels, each file after those that it uses.
+const SOURCE: &str = concat!(
+    include_str!("../../kernels/types.cuh"),
+    include_str!("../../kernels/grid.cuh"),
+    include_str!("../../kernels/nodes.cuh"),
+    include_str!("../../kernels/requests.cuh"),
+    include_str!("../../kernels/sweep.cu"),
+);
+/// The first architecture that swaps sixteen bytes.
+const ARCHITECTURE: &str = "compute_90";
+const CAPABILITY: (i32, i32) = (9, 0);
+
+/// Threads of a block; there is one block on each multiprocessor.
+pub const BLOCK: u32 = 1024;
+/// What there was no room for.
+pub const FULL_NODES: u32 = 1;
+/// Requests, their elements, or lists.
+pub const FULL_REQUESTS: u32 = 2;
+/// The part of the index that is in use.
+pub const FULL_INDEX: u32 = 4;
+
+/// Threads that work on one request.
+const TILE: u32 = 8;
+/// Elements that a tile sorts in shared memory.
+const BUFFER: u32 = 32;
+/// Elements that a tile takes at once.
+const ELEMENT_CHUNK: u32 = 64;
+/// Requests that are few enough for one block, on the way down.
+const NARROW_DOWN: u32 = BLOCK / TILE;
+/// The same on the way up, where a request takes one thread.
+const NARROW_UP: u32 = 2 * BLOCK;
+/// Places that are looked at before a table counts as full; far more than chance asks for.
+const MOST_NODE_PROBES: u32 = 4096;
+/// The same for the index of requests, which is made larger then.
+const MOST_INDEX_PROBES: u32 = 256;
+
+/// Why there is no device to compute with.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoDevice {
+    /// The driver's library cannot be loaded.
+    #[error("there is no NVIDIA driver: libcuda.so.1 cannot be loaded")]
+    NoDriver,
+    /// The compiler's library cannot be loaded.
+    #[error(
+        "there is no compiler for kernels: libnvrtc.so cannot be loaded; is CUDA installed, and on LD_LIBRARY_PATH?"
+    )]
+    NoCompiler,
+    /// The driver knows no device.
+    #[error("the driver finds no usable device: {0}")]
+    NotFound(String),
+    /// The device cannot run the kernels.
+    #[error("{name} has compute capability {}.{}, and {}.{} is needed", .capability.0, .capability.1, CAPABILITY.0, CAPABILITY.1)]
+    TooOld {
+        /// The device.
+        name: String,
+        /// What it can do.
+        capability: (i32, i32),
+    },
+    /// The kernels do not compile.
+    #[error("the kernels do not compile: {0}")]
+    Kernels(String),
+    /// Its memory cannot be had.
+    #[error("{bytes} bytes of device memory cannot be had: {problem}")]
+    Memory {
+        /// How much was asked for.
+        bytes: usize,
+        /// What the driver says.
+        problem: String,
+    },
+    /// The model does not fit.
+    #[error("the initial states alone do not fit")]
+    TooSmall,
+}
+
+/// Compile the kernels; no device is needed for that. The result is PTX.
+pub fn compile_kernels() -> Result<String, NoDevice> {
+    compile().map(|ptx| ptx.to_src())
+}
+
+fn compile() -> Result<Ptx, NoDevice> {
+    // SAFETY: only tries to load the library.
+    if !unsafe { cudarc::nvrtc::sys::is_culib_present() } {
+        return Err(NoDevice::NoCompiler);
+    }
+    let options = CompileOptions {
+        arch: Some(ARCHITECTURE),
+        options: definitions().chain(["--std=c++17".to_owned()]).collect(),
+        name: Some("sweep.cu".to_owned()),
+        ..CompileOptions::default()
+    };
+    compile_ptx_with_opts(SOURCE, options).map_err(|error| match error {
+        CompileError::CompileError { log, .. } => NoDevice::Kernels(log.to_string_lossy().into_owned()),
+        other => NoDevice::Kernels(other.to_string()),
+    })
+}
+
+/// Constants that have their definition on the host.
+fn definitions() -> impl Iterator<Item = String> {
+    let words = [("SPREAD", SPREAD), ("FACTOR_0", FACTORS[0]), ("FACTOR_1", FACTORS[1])];
+    let numbers = [
+        ("REQUEST_BIT", REQUEST_BIT),
+        ("IDENTITY", IDENTITY),
+        ("BOTTOM", BOTTOM),
+        ("TERMINALS", Ref::TERMINALS),
+        ("FULL_NODES", FULL_NODES),
+        ("FULL_REQUESTS", FULL_REQUESTS),
+        ("FULL_INDEX", FULL_INDEX),
+        ("HOLE", HOLE),
+        ("BLOCK", BLOCK),
+        ("TILE", TILE),
+        ("BUFFER", BUFFER),
+        ("ELEMENT_CHUNK", ELEMENT_CHUNK),
+        ("NARROW_DOWN", NARROW_DOWN),
+        ("NARROW_UP", NARROW_UP),
+        ("MOST_NODE_PROBES", MOST_NODE_PROBES),
+        ("MOST_INDEX_PROBES", MOST_INDEX_PROBES),
+    ];
+    let words = words.into_iter().map(|(name, value)| format!("-D{name}={value}ull"));
+    words.chain(numbers.into_iter().map(|(name, value)| format!("-D{name}={value}u")))
+}
+
+/// The first device, if it can run the kernels.
+pub fn find_device() -> Result<Arc<CudaContext>, NoDevice> {
+    // SAFETY: only tries to load the library.
+    if !unsafe { cudarc::driver::sys::is_culib_present() } {
+        return Err(NoDevice::NoDriver);
+    }
+    let not_found = |error: DriverError| NoDevice::NotFound(describe(&error));
+    let context = CudaContext::new(0).map_err(not_found)?;
+    let capability = context.compute_capability().map_err(not_found)?;
+    if capability < CAPABILITY {
+        return Err(NoDevice::TooOld { name: context.name().map_err(not_found)?, capability });
+    }
+    Ok(context)
+}
+
+/// The kernel, on a device.
+pub fn load(context: &Arc<CudaContext>) -> Result<CudaFunction, NoDevice> {
+    let failed = |error: DriverError| NoDevice::Kernels(describe(&error));
+    let module = context.load_module(compile()?).map_err(failed)?;
+    module.load_function("sweep").map_err(failed)
+}
+
+/// What the driver says.
+pub fn describe(error: &DriverError) -> String {
+    format!("{error}")
+}

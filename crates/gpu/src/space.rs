@@ -1,0 +1,183 @@
+//! Sets of states in a machine, as the strategies of `engines` want them.
+
+use crate::graph::{Graph, IDENTITY, Together};
+use crate::layout::{Element, Ref};
+use crate::machine::{Figures, Grown, Machine, Part, Root, Trouble};
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
+use tremula_diagrams::{Attention, Bdd, Error, Manager};
+use tremula_engines::Space;
+
+/// A handle on a set. It keeps its set from being collected; equality is that of sets.
+#[derive(Clone, Debug)]
+pub struct Set(Rc<Cell<Ref>>);
+
+impl Set {
+    fn get(&self) -> Ref {
+        self.0.get()
+    }
+}
+
+impl PartialEq for Set {
+    fn eq(&self, other: &Set) -> bool {
+        self.get() == other.get()
+    }
+}
+
+/// A system whose sets live in a machine.
+///
+/// A sweep that finds no room for nodes is followed by a collection, in which the table may grow, and tried again; if the
+/// table has been collected and could not grow, the error is [`Error::TableFull`]. Images under all relations together are
+/// then tried with half of the relations at a time, and from then on at once.
+pub struct Bulk<M> {
+    machine: RefCell<M>,
+    handles: RefCell<Vec<Weak<Cell<Ref>>>>,
+    relations: Vec<Option<u32>>,
+    all: Option<Together>,
+    /// How often images under all relations are halved before they are tried.
+    halvings: Cell<u32>,
+    initial: Set,
+    nothing: Set,
+    attention: Attention,
+}
+
+impl<M: Machine> Bulk<M> {
+    /// A space over `machine`, which was made for `graph`; `attention` can end operations between sweeps.
+    pub fn new(machine: M, graph: &Graph, attention: Attention) -> Bulk<M> {
+        let relations = (0..graph.groups()).map(|number| graph.group(number)).collect();
+        let new_set = |set| Set(Rc::new(Cell::new(set)));
+        let (initial, nothing) = (new_set(machine.initial()), new_set(Ref::FALSE));
+        let handles = RefCell::new(vec![Rc::downgrade(&initial.0)]);
+        Bulk {
+            machine: RefCell::new(machine),
+            handles,
+            relations,
+            all: graph.all().cloned(),
+            halvings: Cell::new(0),
+            initial,
+            nothing,
+            attention,
+        }
+    }
+
+    /// What went on in the machine.
+    pub fn figures(&self) -> Figures {
+        self.machine.borrow().figures()
+    }
+
+    /// The set as an ordinary diagram over the current-state variables.
+    pub fn bring_back(&self, set: &Set, manager: &Manager) -> Result<Bdd, Error> {
+        self.machine.borrow_mut().export(set.get()).map_err(explain)?.import(manager)
+    }
+
+    /// Have the machine do something, with collections as they are needed. Sets have new references after one.
+    fn attempt<T>(&self, work: impl Fn(&mut M) -> Result<T, Trouble>) -> Result<T, Error> {
+        let mut at_most = false;
+        loop {
+            if self.attention.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            let outcome = work(&mut self.machine.borrow_mut());
+            match outcome {
+                Ok(result) => return Ok(result),
+                Err(Trouble::Full(Part::Nodes)) if !at_most => at_most = !self.collect()?,
+                Err(trouble) => return Err(explain(trouble)),
+            }
+        }
+    }
+
+    /// Compute one union of images.
+    fn compute(&self, root: impl Fn() -> Root) -> Result<Set, Error> {
+        let results = self.attempt(|machine| machine.sweep(&[root()]))?;
+        Ok(self.open(results[0]))
+    }
+
+    /// Compute one union of images without what is `known`, and together with it.
+    fn grow(&self, element: impl Fn() -> Element, known: &Set) -> Result<(Set, Set), Error> {
+        let root = || Root { elements: vec![element()], minus: known.get() };
+        let Grown { new, all } = self.attempt(|machine| machine.grow(&root()))?;
+        Ok((self.open(new), self.open(all)))
+    }
+
+    /// New images under several relations, and what is known then; `depth` halvings led to these relations.
+    fn step_under(&self, together: &Together, depth: u32, set: &Set, known: &Set) -> Result<(Set, Set), Error> {
+        let Some(halves) = &together.halves else { return self.grow(|| image(set, together.relation), known) };
+        if depth >= self.halvings.get() {
+            match self.grow(|| image(set, together.relation), known) {
+                Err(Error::TableFull) => self.halvings.set(depth + 1),
+                outcome => return outcome,
+            }
+        }
+        let (up, known) = self.step_under(&halves[0], depth + 1, set, known)?;
+        let (down, known) = self.step_under(&halves[1], depth + 1, set, &known)?;
+        Ok((self.union(&up, &down)?, known))
+    }
+
+    /// Collect; has the table grown?
+    fn collect(&self) -> Result<bool, Error> {
+        let live: Vec<Rc<Cell<Ref>>> = self.handles.borrow().iter().filter_map(Weak::upgrade).collect();
+        let machine = &mut *self.machine.borrow_mut();
+        let before = machine.figures().capacity;
+        let sets: Vec<Ref> = live.iter().map(|set| set.get()).collect();
+        let renamed = machine.collect(&sets).map_err(explain)?;
+        live.iter().zip(renamed).for_each(|(set, name)| set.set(name));
+        *self.handles.borrow_mut() = live.iter().map(Rc::downgrade).collect();
+        Ok(machine.figures().capacity > before)
+    }
+
+    fn open(&self, set: Ref) -> Set {
+        let handle = Rc::new(Cell::new(set));
+        self.handles.borrow_mut().push(Rc::downgrade(&handle));
+        Set(handle)
+    }
+}
+
+/// What a machine's trouble means to a strategy.
+fn explain(trouble: Trouble) -> Error {
+    match trouble {
+        Trouble::Full(_) => Error::TableFull,
+        Trouble::Device(problem) => Error::Device { problem },
+    }
+}
+
+fn image(set: &Set, relation: u32) -> Element {
+    Element::new(set.get(), relation)
+}
+
+impl<M: Machine> Space for Bulk<M> {
+    type Set = Set;
+
+    fn initial(&self) -> Set {
+        self.initial.clone()
+    }
+    fn nothing(&self) -> Set {
+        self.nothing.clone()
+    }
+    fn relations(&self) -> usize {
+        self.relations.len()
+    }
+    fn next(&self, set: &Set, relation: usize) -> Result<Set, Error> {
+        let Some(relation) = self.relations[relation] else { return Ok(self.nothing()) };
+        self.compute(|| Root { elements: vec![image(set, relation)], minus: Ref::FALSE })
+    }
+    fn next_of_all(&self, set: &Set) -> Result<Set, Error> {
+        self.new_images(set, &self.nothing)
+    }
+    fn new_images(&self, set: &Set, known: &Set) -> Result<Set, Error> {
+        Ok(self.step(set, known)?.0)
+    }
+    fn step(&self, set: &Set, known: &Set) -> Result<(Set, Set), Error> {
+        let Some(all) = &self.all else { return Ok((self.nothing(), known.clone())) };
+        self.step_under(all, 0, set, known)
+    }
+    fn fire(&self, known: &Set, relation: usize) -> Result<Set, Error> {
+        let Some(relation) = self.relations[relation] else { return Ok(known.clone()) };
+        Ok(self.grow(|| image(known, relation), known)?.1)
+    }
+    fn union(&self, a: &Set, b: &Set) -> Result<Set, Error> {
+        self.compute(|| Root { elements: vec![image(a, IDENTITY), image(b, IDENTITY)], minus: Ref::FALSE })
+    }
+    fn minus(&self, a: &Set, b: &Set) -> Result<Set, Error> {
+        self.compute(|| Root { elements: vec![image(a, IDENTITY)], minus: b.get() })
+    }
+}

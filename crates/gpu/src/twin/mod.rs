@@ -1,0 +1,131 @@
+//! The bulk algorithm in plain Rust, one request after the other: what the kernels are compared with.
+
+pub(crate) mod nodes;
+mod requests;
+mod sweep;
+
+use crate::diagram::Diagram;
+use crate::graph::{Graph, IDENTITY};
+use crate::layout::{Element, Node, Ref};
+use crate::machine::{Figures, Grown, Machine, Root, Trouble};
+use crate::shares::Shares;
+use nodes::Nodes;
+use requests::{Answer, Requests};
+use sweep::{Purpose, Sweep};
+
+/// Places of the first table, unless memory is for fewer.
+pub(crate) const FIRST_PLACES: usize = 1 << 12;
+/// How a table grows at a collection, while it may.
+pub(crate) const GROWTH: usize = 4;
+
+/// A machine of one thread.
+pub struct Twin {
+    graph: Graph,
+    nodes: Nodes,
+    shares: Shares,
+    initial: Ref,
+    figures: Figures,
+}
+
+impl Twin {
+    /// A machine for a system, within so many bytes.
+    pub fn new(graph: Graph, initial: &Diagram, bytes: usize) -> Result<Twin, Trouble> {
+        let machine = Twin::with_shares(graph, initial, Shares::of(bytes))?;
+        Ok(Twin { figures: Figures { bytes: bytes as u64, ..machine.figures }, ..machine })
+    }
+
+    /// The same, with so much of everything.
+    pub fn with_shares(graph: Graph, initial: &Diagram, shares: Shares) -> Result<Twin, Trouble> {
+        let (nodes, initial) = first_table(initial, FIRST_PLACES, shares.places)?;
+        Ok(Twin { graph, nodes, shares, initial, figures: Figures::default() })
+    }
+
+    fn requests(&self) -> Requests {
+        Requests::new(self.graph.bits(), self.shares)
+    }
+
+    fn run(&mut self, roots: &[Root], purpose: Purpose) -> Result<Vec<Grown>, Trouble> {
+        let mut sweep = Sweep::new(&self.graph, purpose, self.requests());
+        let answers = sweep.expand(&self.nodes, roots)?;
+        sweep.reduce(&mut self.nodes)?;
+        let results = answers.into_iter().map(|answer| sweep.requests.resolve(answer)).collect();
+        let size = sweep.requests.size();
+        self.note(size);
+        Ok(results)
+    }
+
+    fn note(&mut self, (requests, elements): (usize, usize)) {
+        self.figures.sweeps += 1;
+        self.figures.requests += requests as u64;
+        self.figures.elements += elements as u64;
+    }
+}
+
+/// A table with the initial states: as small as may be, but with room to work in.
+pub(crate) fn first_table(initial: &Diagram, first: usize, most: usize) -> Result<(Nodes, Ref), Trouble> {
+    let wanted = first.max(GROWTH * initial.nodes.len()).min(most);
+    let mut nodes = Nodes::new(wanted);
+    let mut names: Vec<Ref> = (0..Ref::TERMINALS).map(Ref).collect();
+    for node in &initial.nodes {
+        let child = |set: Ref| names[set.0 as usize];
+        names.push(nodes.make(node.level(), child(node.low()), child(node.high()))?);
+    }
+    Ok((nodes, names[initial.root.0 as usize]))
+}
+
+/// Requests for sets as they are.
+pub(crate) fn as_they_are(sets: &[Ref]) -> Vec<Root> {
+    let root = |&set: &Ref| Root { elements: vec![Element::new(set, IDENTITY)], minus: Ref::FALSE };
+    sets.iter().map(root).collect()
+}
+
+impl Machine for Twin {
+    fn sweep(&mut self, roots: &[Root]) -> Result<Vec<Ref>, Trouble> {
+        Ok(self.run(roots, Purpose::Compute)?.into_iter().map(|sets| sets.new).collect())
+    }
+
+    fn grow(&mut self, root: &Root) -> Result<Grown, Trouble> {
+        Ok(self.run(std::slice::from_ref(root), Purpose::Grow)?[0])
+    }
+
+    fn collect(&mut self, keep: &[Ref]) -> Result<Vec<Ref>, Trouble> {
+        let mut sweep = Sweep::new(&self.graph, Purpose::Visit, self.requests());
+        let answers = sweep.expand(&self.nodes, &as_they_are(keep))?;
+        let capacity = (self.nodes.capacity() * GROWTH).min(self.shares.places).max(self.nodes.capacity());
+        let mut nodes = Nodes::new(capacity);
+        sweep.reduce(&mut nodes)?;
+        let (results, size) =
+            (answers.into_iter().map(|answer| sweep.requests.resolve(answer).new).collect(), sweep.requests.size());
+        self.nodes = nodes;
+        self.note(size);
+        self.figures.collections += 1;
+        Ok(results)
+    }
+
+    fn export(&mut self, set: Ref) -> Result<Diagram, Trouble> {
+        let mut sweep = Sweep::new(&self.graph, Purpose::Visit, self.requests());
+        let root = sweep.expand(&self.nodes, &as_they_are(&[set]))?[0];
+        let mut names = vec![Ref::FALSE; sweep.requests.size().0];
+        let mut nodes = Vec::with_capacity(names.len());
+        let name = |names: &[Ref], answer| match answer {
+            Answer::Known(sets) => sets.new,
+            Answer::Asked(number) => names[number],
+        };
+        for level in (0..self.graph.bits()).rev() {
+            for &number in sweep.requests.at(level) {
+                let [low, high] = sweep.requests.request(number).children.map(|child| name(&names, child));
+                nodes.push(Node::new(level, low, high));
+                names[number] = Diagram::reference(nodes.len() - 1);
+            }
+        }
+        Ok(Diagram { nodes, root: name(&names, root) })
+    }
+
+    fn initial(&self) -> Ref {
+        self.initial
+    }
+
+    fn figures(&self) -> Figures {
+        Figures { nodes: self.nodes.used() as u64, capacity: self.nodes.capacity() as u64, ..self.figures }
+    }
+}

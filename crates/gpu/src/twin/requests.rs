@@ -1,0 +1,98 @@
+//! The requests of one sweep, each once.
+
+use crate::layout::{Element, Ref};
+use crate::machine::{Grown, Part, Trouble};
+use crate::shares::Shares;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// What a request asks for: elements in ascending order, each once, and what to take away.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Question {
+    /// Sets and relations.
+    pub elements: Vec<Element>,
+    /// What is not wanted.
+    pub minus: Ref,
+}
+
+/// Known at once, or to be answered by a request.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// The sets.
+    Known(Grown),
+    /// The request with this number.
+    Asked(usize),
+}
+
+/// A question under way.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// What is asked.
+    pub question: Rc<Question>,
+    /// Where the bit of the request's level is 0, and where it is 1.
+    pub children: [Answer; 2],
+    /// The sets, when the levels below are done.
+    pub result: Grown,
+}
+
+/// All requests, by number and by level.
+pub struct Requests {
+    requests: Vec<Request>,
+    unique: FxHashMap<Rc<Question>, usize>,
+    by_level: Vec<Vec<usize>>,
+    elements: usize,
+    shares: Shares,
+}
+
+impl Requests {
+    /// No requests, on so many levels.
+    pub fn new(levels: u32, shares: Shares) -> Requests {
+        let by_level = vec![Vec::new(); levels as usize];
+        Requests { requests: Vec::new(), unique: FxHashMap::default(), by_level, elements: 0, shares }
+    }
+
+    /// The request for a question at its level, new or not.
+    pub fn ask(&mut self, question: Question, level: u32) -> Result<Answer, Trouble> {
+        if let Some(&number) = self.unique.get(&question) {
+            return Ok(Answer::Asked(number));
+        }
+        self.elements += question.elements.len();
+        if self.requests.len() >= self.shares.requests || self.elements > self.shares.elements {
+            return Err(Trouble::Full(Part::Requests));
+        }
+        let (number, question) = (self.requests.len(), Rc::new(question));
+        self.unique.insert(question.clone(), number);
+        let unknown = Grown::plain(Ref::FALSE, Ref::FALSE);
+        self.requests.push(Request { question, children: [Answer::Known(unknown); 2], result: unknown });
+        self.by_level[level as usize].push(number);
+        Ok(Answer::Asked(number))
+    }
+
+    /// The requests of a level. None are added to it once those of levels above are answered.
+    pub fn at(&self, level: u32) -> &[usize] {
+        &self.by_level[level as usize]
+    }
+
+    /// A request.
+    pub fn request(&self, number: usize) -> &Request {
+        &self.requests[number]
+    }
+
+    /// A request, to be answered.
+    pub fn request_mut(&mut self, number: usize) -> &mut Request {
+        &mut self.requests[number]
+    }
+
+    /// The sets of an answer whose level is done.
+    pub fn resolve(&self, answer: Answer) -> Grown {
+        match answer {
+            Answer::Known(sets) => sets,
+            Answer::Asked(number) => self.requests[number].result,
+        }
+    }
+
+    /// How many there are, and how many elements they have.
+    pub fn size(&self) -> (usize, usize) {
+        (self.requests.len(), self.elements)
+    }
+}

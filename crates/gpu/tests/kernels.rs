@@ -1,0 +1,106 @@
+//! The kernels compile, wherever there is NVRTC; and on a device they do what the twin does.
+//!
+//! With `TREMULA_NEED_NVRTC` or `TREMULA_NEED_DEVICE` set, a missing compiler or device is a failure.
+
+mod common;
+
+use common::{Seed, by_the_cpu_engine, model, random_system, strategies};
+use tremula_diagrams::{Attention, Error};
+use tremula_engines::{Order, Strategy, explore};
+use tremula_gpu::{Bulk, Cuda, Diagram, Graph, NoDevice, compile_kernels};
+use tremula_models::BddSystem;
+
+fn is_needed(variable: &str) -> bool {
+    std::env::var_os(variable).is_some()
+}
+
+#[test]
+fn kernels_compile() {
+    match compile_kernels() {
+        Ok(ptx) => assert!(ptx.contains(".entry sweep") && ptx.contains("cas.b128"), "{ptx}"),
+        Err(NoDevice::NoCompiler) if !is_needed("TREMULA_NEED_NVRTC") => eprintln!("skipped: there is no NVRTC here"),
+        Err(problem) => panic!("{problem}"),
+    }
+}
+
+/// A machine on the device; none if there is no device and none is needed.
+fn machine(graph: &Graph, model: &BddSystem, bytes: usize) -> Option<Cuda> {
+    match Cuda::new(graph, &Diagram::of_initial_states(model), bytes) {
+        Ok(machine) => Some(machine),
+        Err(NoDevice::NoDriver | NoDevice::NoCompiler | NoDevice::NotFound(_) | NoDevice::TooOld { .. })
+            if !is_needed("TREMULA_NEED_DEVICE") =>
+        {
+            eprintln!("skipped: there is no device here");
+            None
+        }
+        Err(problem) => panic!("{problem}"),
+    }
+}
+
+/// Explore, and compare with the CPU engine; false if there is no device.
+fn agrees(model: &BddSystem, strategy: Strategy, bytes: usize) -> bool {
+    let graph = Graph::compile(model).unwrap();
+    let Some(machine) = machine(&graph, model, bytes) else { return false };
+    let (manager, expected) = by_the_cpu_engine(model);
+    let space = Bulk::new(machine, &graph, Attention::default());
+    let reached = explore(&space, strategy, &mut ()).map_err(|stopped| stopped.error).unwrap();
+    assert!(space.bring_back(&reached.states, &manager).unwrap() == expected, "{strategy}");
+    true
+}
+
+#[test]
+fn random_systems_have_the_same_states_on_the_device() {
+    for seed in 0..20 {
+        let _seed = Seed(seed);
+        if !strategies().all(|strategy| agrees(&random_system(seed), strategy, 256 << 20)) {
+            return;
+        }
+    }
+}
+
+#[test]
+fn models_have_the_same_states_on_the_device() {
+    for name in
+        ["beem/phils.2.bdd", "beem/bakery.1.bdd", "beem/adding.1.bdd.gz", "beem/at.1.bdd.gz", "promela/fair.bdd"]
+    {
+        if !strategies().all(|strategy| agrees(&model(name), strategy, 256 << 20)) {
+            return;
+        }
+    }
+}
+
+#[test]
+fn hardly_any_device_memory_is_refused() {
+    let model = model("beem/phils.1.bdd");
+    let graph = Graph::compile(&model).unwrap();
+    if machine(&graph, &model, 16 << 20).is_none() {
+        return;
+    }
+    for bytes in [0, 1, 100, 1000] {
+        let refused = Cuda::new(&graph, &Diagram::of_initial_states(&model), bytes).err();
+        assert_eq!(refused, Some(NoDevice::TooSmall), "{bytes} bytes");
+    }
+}
+
+#[test]
+fn too_little_device_memory_is_an_error_and_never_a_wrong_answer() {
+    let model = model("beem/bakery.4.bdd.gz");
+    let graph = Graph::compile(&model).unwrap();
+    let (manager, expected) = by_the_cpu_engine(&model);
+    let (mut full, mut complete) = (0, 0);
+    for megabytes in [4, 16, 64, 256] {
+        let Some(machine) = machine(&graph, &model, megabytes << 20) else { return };
+        let space = Bulk::new(machine, &graph, Attention::default());
+        match explore(&space, Strategy { order: Order::Par, frontier: true }, &mut ()) {
+            Ok(reached) => {
+                assert!(space.bring_back(&reached.states, &manager).unwrap() == expected, "{megabytes} MiB");
+                complete += 1;
+            }
+            Err(stopped) => {
+                assert_eq!(stopped.error, Error::TableFull, "{megabytes} MiB");
+                full += 1;
+            }
+        }
+    }
+    assert!(full > 0 && complete > 0, "{full} of 4 were full");
+}

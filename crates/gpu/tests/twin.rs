@@ -1,0 +1,161 @@
+//! The bulk algorithm against the CPU engine: models, random systems, tables that are too small.
+
+mod common;
+
+use common::{Seed, by_the_cpu_engine, model, random_system, strategies};
+use tremula_diagrams::{Attention, Bdd, Budget, Error, Manager};
+use tremula_engines::{Order, Space, Strategy, explore};
+use tremula_gpu::{Bulk, Diagram, Graph, Shares, Twin};
+use tremula_models::BddSystem;
+
+const PAR: Strategy = Strategy { order: Order::Par, frontier: true };
+
+fn space(model: &BddSystem, bytes: usize) -> Bulk<Twin> {
+    let graph = Graph::compile(model).unwrap();
+    let machine = Twin::new(graph.clone(), &Diagram::of_initial_states(model), bytes).unwrap();
+    Bulk::new(machine, &graph, Attention::default())
+}
+
+fn reachable(space: &Bulk<Twin>, strategy: Strategy, manager: &Manager) -> Result<Bdd, Error> {
+    let reached = explore(space, strategy, &mut ()).map_err(|stopped| stopped.error)?;
+    space.bring_back(&reached.states, manager)
+}
+
+#[test]
+fn models_have_the_states_that_the_cpu_engine_finds() {
+    let names = [
+        "beem/phils.2.bdd",
+        "beem/bakery.1.bdd",
+        "beem/elevator_planning.1.bdd.gz",
+        "beem/collision.1.bdd",
+        "promela/fair.bdd",
+        "promela/first.bdd",
+    ];
+    for name in names {
+        let model = model(name);
+        let (manager, expected) = by_the_cpu_engine(&model);
+        for strategy in strategies() {
+            let found = reachable(&space(&model, 256 << 20), strategy, &manager).unwrap();
+            assert!(found == expected, "{name} with {strategy}");
+        }
+    }
+}
+
+#[test]
+fn larger_models_have_the_known_numbers_of_states() {
+    for (name, states) in [("beem/adding.1.bdd.gz", "7372"), ("beem/at.1.bdd.gz", "39354")] {
+        let model = model(name);
+        let manager = Manager::new(&Budget::new(64 << 20)).unwrap();
+        let found = reachable(&space(&model, 256 << 20), PAR, &manager).unwrap();
+        let levels: Vec<u32> = (0..model.state_bits()).map(BddSystem::current_variable).collect();
+        assert_eq!(found.count(&levels).unwrap().to_string(), states, "{name}");
+    }
+}
+
+#[test]
+fn random_systems_have_the_states_that_the_cpu_engine_finds() {
+    let mut sizes = Vec::new();
+    for seed in 0..400 {
+        let _seed = Seed(seed);
+        let model = random_system(seed);
+        let (manager, expected) = by_the_cpu_engine(&model);
+        for strategy in strategies() {
+            assert!(reachable(&space(&model, 4 << 20), strategy, &manager).unwrap() == expected, "with {strategy}");
+        }
+        sizes.push(expected.node_count().unwrap());
+    }
+    // Or nothing was tested.
+    assert!(sizes.iter().filter(|&&nodes| nodes > 5).count() > 100, "{sizes:?}");
+}
+
+/// Each relation's image, and the algebra on the images, against ordinary diagrams.
+#[test]
+fn operations_agree_with_those_of_diagrams() {
+    for seed in 1000..1200 {
+        let _seed = Seed(seed);
+        let model = random_system(seed);
+        let (manager, _) = by_the_cpu_engine(&model);
+        let system = tremula_engines::SymbolicSystem::build(&manager, &model).unwrap();
+        let bulk = space(&model, 4 << 20);
+        let (mut ours, mut theirs) = (vec![bulk.initial()], vec![system.initial.clone()]);
+        for relation in 0..bulk.relations() {
+            for at in 0..ours.len() {
+                let next = (bulk.next(&ours[at], relation).unwrap(), system.next(&theirs[at], relation).unwrap());
+                ours.push(bulk.union(&ours[at], &next.0).unwrap());
+                theirs.push(theirs[at].or(&next.1).unwrap());
+                ours.push(next.0);
+                theirs.push(next.1);
+            }
+        }
+        for (a, x) in ours.iter().zip(&theirs) {
+            assert!(bulk.bring_back(a, &manager).unwrap() == *x);
+            for (b, y) in ours.iter().zip(&theirs).take(8) {
+                let minus = bulk.minus(a, b).unwrap();
+                assert!(bulk.bring_back(&minus, &manager).unwrap() == x.minus(y).unwrap());
+                assert_eq!(a == b, x == y);
+            }
+        }
+    }
+}
+
+#[test]
+fn collections_change_nothing() {
+    let model = model("beem/bakery.1.bdd");
+    let (manager, expected) = by_the_cpu_engine(&model);
+    // The smallest memory in which requests and the final set fit leaves little room for nodes.
+    let bytes = 3 << 20;
+    for strategy in strategies() {
+        let space = space(&model, bytes);
+        assert!(reachable(&space, strategy, &manager).unwrap() == expected, "{strategy}");
+        assert!(space.figures().collections > 1, "{strategy}: {:?}", space.figures());
+    }
+}
+
+#[test]
+fn too_little_memory_is_an_error_and_never_a_wrong_answer() {
+    let model = model("beem/bakery.1.bdd");
+    let (manager, expected) = by_the_cpu_engine(&model);
+    let mut full = 0;
+    for kilobytes in [300, 600, 900, 1200, 1500, 2000, 2500] {
+        match reachable(&space(&model, kilobytes << 10), PAR, &manager) {
+            Ok(found) => assert!(found == expected, "{kilobytes} KiB"),
+            Err(error) => {
+                assert_eq!(error, Error::TableFull, "{kilobytes} KiB");
+                full += 1;
+            }
+        }
+    }
+    assert!(full > 0);
+}
+
+#[test]
+fn images_that_do_not_fit_are_halved() {
+    let model = model("beem/collision.1.bdd");
+    let (manager, expected) = by_the_cpu_engine(&model);
+    let graph = Graph::compile(&model).unwrap();
+    let sweeps = |elements| {
+        let shares = Shares { places: 1 << 16, requests: 1 << 16, elements };
+        let machine = Twin::with_shares(graph.clone(), &Diagram::of_initial_states(&model), shares).unwrap();
+        let space = Bulk::new(machine, &graph, Attention::default());
+        let reached = explore(&space, PAR, &mut ()).map_err(|stopped| stopped.error).ok()?;
+        assert!(space.bring_back(&reached.states, &manager).unwrap() == expected, "{elements} elements");
+        Some(space.figures().sweeps)
+    };
+    // With plenty of room, there is one sweep for each round; with less and less of it there are more, until nothing helps.
+    let sweeps: Vec<Option<u64>> = (1..16).map(|steps| sweeps(steps << 11)).collect();
+    let plenty = sweeps.last().unwrap().expect("room for so many elements is enough");
+    assert!(sweeps.iter().flatten().any(|&sweeps| sweeps > plenty), "{sweeps:?}");
+    assert!(sweeps.contains(&None), "{sweeps:?}");
+}
+
+#[test]
+fn a_cancelled_run_ends() {
+    let model = model("beem/bakery.1.bdd");
+    let graph = Graph::compile(&model).unwrap();
+    let machine = Twin::new(graph.clone(), &Diagram::of_initial_states(&model), 16 << 20).unwrap();
+    let attention = Attention::default();
+    let space = Bulk::new(machine, &graph, attention.clone());
+    attention.cancel();
+    let Err(stopped) = explore(&space, PAR, &mut ()) else { panic!("did not stop") };
+    assert_eq!(stopped.error, Error::Cancelled);
+}
