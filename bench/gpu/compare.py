@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """`--engine gpu` beside the CPU engine with all cores, in the same run: bench/gpu/compare.py [options] [MODEL...]
 
-Models are names as in expected.csv, which lies in the folder of models or beside their folders; none means all. Runs
-alternate; medians are shown with their spread. Every count is compared with the known one; the exit code is 1 if one is wrong.
+Models are names as in expected.csv, which lies in the folder of models; none means all. Runs alternate; medians are shown
+with their spread. Every count is compared with the known one; the exit code is 1 if one is wrong.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def known_counts(folder):
 
 
 def find_models(folder, names):
-    """All `.bdd` files below a folder by name; those of a name that occurs twice differ in their family."""
+    """The `.bdd` files below a folder, by name; of several of one name, the first."""
     found = {}
     for path in sorted(folder.rglob("*.bdd*")):
         found.setdefault(path.name.split(".bdd")[0], path)
@@ -55,13 +55,15 @@ def command(options, engine, path):
     place = ["--engine", "gpu", "--gpu-mem", options.gpu_mem]
     if kind == "cpu":
         place = ["--engine", "bdd", "--workers", options.workers, "--mem", options.mem]
-    return [options.tremula.resolve(), "reach", path, "--json", "--strategy", strategy, "--timeout", str(options.limit), *place]
+    limits = ["--timeout", str(options.limit), *place]
+    return [options.tremula.resolve(), "reach", path, "--json", "--strategy", strategy, *limits]
 
 
 def run(options, engine, path):
     """Seconds of exploration and the count; a reason instead of the count if there is none."""
     try:
-        done = subprocess.run(command(options, engine, path), capture_output=True, text=True, timeout=options.limit + GRACE)
+        words, patience = command(options, engine, path), options.limit + GRACE
+        done = subprocess.run(words, capture_output=True, text=True, timeout=patience)
         result = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
         return None, "did not end"

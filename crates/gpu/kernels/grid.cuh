@@ -22,17 +22,21 @@ __device__ u64 load_relaxed(const u64* word) {
 // Publishes what the thread wrote and has seen, if the word is as expected; what it was is returned.
 __device__ u64 swap_release(u64* word, u64 expected, u64 wanted) {
     u64 seen;
-    asm volatile("atom.release.gpu.global.cas.b64 %0, [%1], %2, %3;" : "=l"(seen) : "l"(word), "l"(expected), "l"(wanted) : "memory");
+    asm volatile("atom.release.gpu.global.cas.b64 %0, [%1], %2, %3;"
+                 : "=l"(seen)
+                 : "l"(word), "l"(expected), "l"(wanted)
+                 : "memory");
     return seen;
 }
 
-// All blocks meet; what any thread wrote before, all threads see afterwards. The launch is cooperative, so all blocks run.
-// The counter only grows: the target of a meeting is the next multiple of the number of blocks.
+// All blocks meet; what any thread wrote before, all threads see afterwards. The launch is cooperative, so all blocks
+// run. The counter only grows: the target of a meeting is the next multiple of the number of blocks.
 __device__ void meet(Counters* counters) {
     __syncthreads();
     if (threadIdx.x == 0) {
         // Releases what the block wrote (ordered before by the barrier of the block), for the acquire of the others.
         __threadfence();
+        // Relaxed: the fences around it order.
         u32 ticket = atomicAdd(&counters->arrived, 1);
         u32 target = (ticket / gridDim.x + 1) * gridDim.x;
         while (load_acquire(&counters->arrived) < target) {
@@ -63,7 +67,9 @@ struct Tile {
 
     template <typename T>
     __device__ T sum(T value) const {
-        for (u32 distance = TILE / 2; distance > 0; distance /= 2) value += __shfl_xor_sync(mask, value, distance, TILE);
+        for (u32 distance = TILE / 2; distance > 0; distance /= 2) {
+            value += __shfl_xor_sync(mask, value, distance, TILE);
+        }
         return value;
     }
 
@@ -97,7 +103,8 @@ __device__ u64 mix(u64 word) {
 // A hash as one of so many places.
 __device__ u64 in_range(u64 hash, u64 places) { return __umul64hi(hash, places); }
 
-// There is no room for something: all threads stop working, and go on meeting until the sweep is over.
+// There is no room for something: all threads stop working, and go on meeting until the sweep is over. Relaxed: whoever
+// sees it late has complete lists to work on until the next meeting, after which everybody sees it.
 __device__ void give_up(const Sweep& sweep, u32 what) { atomicOr(&sweep.counters->full, what); }
 
 __device__ bool is_given_up(const Sweep& sweep) { return load_relaxed(&sweep.counters->full) != 0; }

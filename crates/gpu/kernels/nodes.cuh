@@ -1,13 +1,16 @@
 // The table of nodes: open addressing with linear probing; the place of a node is its name.
 //
-// A place changes once in the life of a table, from zeros to a node, by one compare-and-swap of sixteen bytes. So nobody
-// waits for anybody, and a node that is found is complete. A plain read may see one word of a node before the other one; since
-// neither word of a node is zero, a zero word means that the place must be asked by compare-and-swap.
+// A place changes once in the life of a table, from zeros to a node, by one compare-and-swap of sixteen bytes. So
+// nobody waits for anybody, and a node that is found is complete. A plain read may see one word of a node before the
+// other one; since neither word of a node is zero, a zero word means that the place must be asked by compare-and-swap.
 
 __device__ Node load_node(const Node* place) {
     Node node;
     // Relaxed, word by word: see above.
-    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(node.children), "=l"(node.tag) : "l"(place) : "memory");
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(node.children), "=l"(node.tag)
+                 : "l"(place)
+                 : "memory");
     return node;
 }
 

@@ -1,7 +1,7 @@
 // Requests: a tile turns what an element leaves to be done into a question, and finds or makes the request for it.
 
-// What a tile keeps from one request to the next: space for elements, the number and the place in the list of a request that
-// was not made, and how much it has made.
+// What a tile keeps from one request to the next: space for elements, the number and the place in the list of a request
+// that was not made, and how much it has made.
 struct Stock {
     u64 next;
     u64 end;
@@ -48,6 +48,7 @@ __device__ u32 moved(const Sweep& sweep, u64 element, u32 level, u32 to, u32 min
 __device__ bool reserve(const Sweep& sweep, const Tile& tile, Stock& stock, u32 wanted) {
     if (stock.end - stock.next >= wanted) return true;
     u64 size = max(wanted, ELEMENT_CHUNK), start = 0;
+    // Relaxed: what is handed out is written by this tile alone.
     if (tile.lane == 0) start = atomicAdd(&sweep.counters->elements, size);
     start = tile.first(start);
     if (start + size > sweep.element_limit) {
@@ -135,9 +136,9 @@ __device__ void enlist(const Sweep& sweep, const Tile& tile, Stock& stock, const
 
 // Find the request for a question, or make it.
 //
-// An entry of the index is published by a releasing compare-and-swap. Whoever finds an entry that may be the wanted one passes a
-// fence before looking at the request and its elements, so that the two synchronise. Entries never change within an
-// epoch.
+// An entry of the index is published by a releasing compare-and-swap. Whoever finds an entry that may be the wanted one
+// passes a fence before looking at the request and its elements, so that the two synchronise. Entries never change
+// within an epoch.
 __device__ u32 ask(const Sweep& sweep, const Tile& tile, Stock& stock, const Question& question, const Step& step) {
     u64 entry = (u64)sweep.epoch << 48 | (question.hash & 0xffff) << 32;
     u64 place = in_range(question.hash, sweep.index_capacity);

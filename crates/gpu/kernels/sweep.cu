@@ -69,8 +69,8 @@ __device__ Step next_step(const Sweep& sweep, const Step& step) {
     return {step.level + 1, (u32)counts, step.next_start(), step.numbers + (u32)(counts >> 32)};
 }
 
-// Down the levels, until a list is empty. Runs of narrow levels are for the first block alone, which needs no meeting of all
-// blocks for them.
+// Down the levels, until a list is empty. Runs of narrow levels are for the first block alone, which needs no meeting
+// of all blocks for them.
 __device__ Step expand(const Sweep& sweep, u64* buffer) {
     Tile tile;
     Stock stock = {};

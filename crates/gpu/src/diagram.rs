@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 use tremula_diagrams::{Bdd, Error, ImportEdge, ImportNode, Manager};
 use tremula_models::{BddSystem, Edge};
 
-/// A set of states as a list of nodes, children first: a reference that is no terminal names a position in the list, counted
-/// from [`Ref::TERMINALS`]. Levels are numbers of state bits. There are no complement edges.
+/// A set of states as a list of nodes, children first: a reference that is no terminal names a position in the list,
+/// counted from [`Ref::TERMINALS`]. Levels are numbers of state bits. There are no complement edges.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagram {
     /// The nodes.

@@ -1,14 +1,14 @@
 //! Relations as a graph of moves.
 //!
-//! A node of the graph stands for a relation and belongs to a level, the number of a state bit. For each way in which the
-//! bit can change it has a list of relations that hold for the bits below, and their union is meant. A compiled group has
-//! at most one in each list; the node that stands for *all* groups from some level down has those of the groups that begin
-//! there, and itself once more, one step lower. So one sweep follows all groups, and a group costs nothing above its first
-//! bit.
+//! A node of the graph stands for a relation and belongs to a level, the number of a state bit. For each way in which
+//! the bit can change it has a list of relations that hold for the bits below, and their union is meant. A compiled
+//! group has at most one in each list; the node that stands for *all* groups from some level down has those of the
+//! groups that begin there, and itself once more, one step lower. So one sweep follows all groups, and a group costs
+//! nothing above its first bit.
 //!
-//! Bits that a relation leaves alone have no node: whoever follows the graph keeps them. What a group says about anything
-//! that is no state bit, such as action labels, is quantified away. A bit that belongs to a group whose relation has become
-//! true still has a node, which allows all four moves.
+//! Bits that a relation leaves alone have no node: whoever follows the graph keeps them. What a group says about
+//! anything that is no state bit, such as action labels, is quantified away. A bit that belongs to a group whose
+//! relation has become true still has a node, which allows all four moves.
 
 use crate::layout::BOTTOM;
 use rustc_hash::FxHashMap;
@@ -149,7 +149,8 @@ impl Builder {
         })
     }
 
-    /// Compile a group, bit by bit: which functions are met at each bit from the first on, then their nodes from the last.
+    /// Compile a group, bit by bit: which functions are met at each bit from the first on, then their nodes from the
+    /// last.
     fn compile(&mut self, model: &BddSystem, group: usize, bits: &[u32]) -> Result<Compiled, OutsideGroup> {
         let root = model.groups[group].relation;
         let mut layers: Vec<Layer> = Vec::with_capacity(bits.len());

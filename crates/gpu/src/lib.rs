@@ -19,11 +19,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! There is one operation, a *sweep*: the union of images of several sets under several relations, without the states of
-//! another set. Down the levels, every request is split in two by the bit of its level; what is left of its elements is
-//! sorted, equal requests become one, and plain ones are answered at once. Up the levels, every request becomes a node. No
-//! union is ever computed of two results, so that the number of steps is twice the number of levels, whatever the sets
-//! and relations are. `docs/gpu.md` tells more.
+//! There is one operation, a *sweep*: the union of images of several sets under several relations, without the states
+//! of another set. Down the levels, every request is split in two by the bit of its level; what is left of its elements
+//! is sorted, equal requests become one, and plain ones are answered at once. Up the levels, every request becomes a
+//! node. No union is ever computed of two results, so that the number of steps is twice the number of levels, whatever
+//! the sets and relations are. `docs/gpu.md` tells more.
 //!
 //! Invariants: those of [`Machine`]; of the [`Graph`], that children of a relation lie at greater levels; of a request,
 //! that its elements ascend, that none is plain, and that its level is the least of its parts.

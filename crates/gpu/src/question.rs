@@ -12,8 +12,8 @@ pub enum Simplified {
     Open(Vec<Element>),
 }
 
-/// Make a question as simple as it can be seen to be. Who `visit`s sets wants to see their nodes, and takes none as they
-/// are.
+/// Make a question as simple as it can be seen to be. Who `visit`s sets wants to see their nodes, and takes none as
+/// they are.
 pub fn simplify(mut elements: Vec<Element>, minus: Ref, visit: bool) -> Simplified {
     elements.retain(|&element| adds_something(element, minus));
     elements.sort_unstable();

@@ -26,9 +26,9 @@ impl PartialEq for Set {
 
 /// A system whose sets live in a machine.
 ///
-/// A sweep that finds no room for nodes is followed by a collection, in which the table may grow, and tried again; if the
-/// table has been collected and could not grow, the error is [`Error::TableFull`]. Images under all relations together are
-/// then tried with half of the relations at a time, and from then on at once.
+/// A sweep that finds no room for nodes is followed by a collection, in which the table may grow, and tried again; if
+/// the table has been collected and could not grow, the error is [`Error::TableFull`]. Images under all relations
+/// together are then tried with half of the relations at a time, and from then on at once.
 pub struct Bulk<M> {
     machine: RefCell<M>,
     handles: RefCell<Vec<Weak<Cell<Ref>>>>,

@@ -141,7 +141,8 @@ fn images_that_do_not_fit_are_halved() {
         assert!(space.bring_back(&reached.states, &manager).unwrap() == expected, "{elements} elements");
         Some(space.figures().sweeps)
     };
-    // With plenty of room, there is one sweep for each round; with less and less of it there are more, until nothing helps.
+    // With plenty of room, there is one sweep for each round; with less and less of it there are more, until nothing
+    // helps.
     let sweeps: Vec<Option<u64>> = (1..16).map(|steps| sweeps(steps << 11)).collect();
     let plenty = sweeps.last().unwrap().expect("room for so many elements is enough");
     assert!(sweeps.iter().flatten().any(|&sweeps| sweeps > plenty), "{sweeps:?}");

@@ -168,8 +168,8 @@ impl Cuda {
         }
         let arguments = self.arguments(purpose, requests.len());
         let shape = LaunchConfig { grid_dim: (self.blocks, 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 };
-        // SAFETY: the kernel takes this structure; its pointers are to live allocations of the lengths that it names, and
-        // no other launch is under way, since the stream is this machine's and is waited for below.
+        // SAFETY: the kernel takes this structure; its pointers are to live allocations of the lengths that it names,
+        // and no other launch is under way, since the stream is this machine's and is waited for below.
         unsafe { self.stream.launch_builder(&self.kernel).arg(&arguments).launch_cooperative(shape)? };
         self.stream.memcpy_dtoh(&self.counters, std::slice::from_mut(&mut result))?;
         self.stream.synchronize()?;
@@ -320,7 +320,8 @@ impl Machine for Cuda {
     }
 }
 
-/// The nodes of a set from the requests that visited it, listed by level; some are listed again at levels that they skip.
+/// The nodes of a set from the requests that visited it, listed by level; some are listed again at levels that they
+/// skip.
 fn diagram(requests: &[Request], list: &[u32], root: usize) -> Diagram {
     let mut names: Vec<Option<Ref>> = vec![None; requests.len()];
     let mut nodes = Vec::new();

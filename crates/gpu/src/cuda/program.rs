@@ -59,7 +59,10 @@ pub enum NoDevice {
     #[error("the driver finds no usable device: {0}")]
     NotFound(String),
     /// The device cannot run the kernels.
-    #[error("{name} has compute capability {}.{}, and {}.{} is needed", .capability.0, .capability.1, CAPABILITY.0, CAPABILITY.1)]
+    #[error(
+        "{name} has compute capability {}.{}, and {}.{} is needed",
+        .capability.0, .capability.1, CAPABILITY.0, CAPABILITY.1
+    )]
     TooOld {
         /// The device.
         name: String,
