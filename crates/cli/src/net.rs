@@ -3,6 +3,7 @@
 use crate::args::{Engine, Order as OrderChoice, ReachArgs};
 use crate::error::Failure;
 use crate::order::no_such_order;
+use crate::output;
 use crate::reach::{Note, Trouble, note_end, trouble};
 use crate::report::Figures;
 use crate::run::{Marking, Phase, Run, Setting};
@@ -69,11 +70,22 @@ pub fn markings_of_rank(
     run.known().setting = Setting { format: "pnml", engine: "mdd", order: "auto".to_owned() };
     let mut lineup = line_up(args, run, net)?;
     keep_wanted(&mut lineup, args.strategy)?;
-    match share(&lineup, args.strategy, rank, ranks) {
-        Share::Contest(lineup) => contest(args, run, net, &lineup, figures).map(Some),
-        Share::Rounds(best, strategy) => rounds(args, run, net, (&lineup.groups, &best, strategy), figures).map(Some),
-        Share::Nothing => Ok(None),
+    let explored = match share(&lineup, args.strategy, rank, ranks) {
+        Share::Contest(lineup) => contest(args, run, net, &lineup, figures)?,
+        Share::Rounds(best, strategy) => rounds(args, run, net, (&lineup.groups, &best, strategy), figures)?,
+        Share::Nothing => return Ok(None),
+    };
+    if explored.system.keeps_beliefs(&explored.states).map_err(|error| trouble(run, error))? {
+        return Ok(Some(explored));
     }
+    drop(explored);
+    if !args.quiet {
+        output::to_stderr(
+            "tremula: the units of this net are not safe, as its file says; it is explored without them\n",
+        );
+    }
+    let without_units = PetriNet { units: None, ..net.clone() };
+    markings_of_rank(args, run, &without_units, (rank, ranks), figures)
 }
 
 /// Is there anything that the user wants and nets cannot?
@@ -143,7 +155,8 @@ fn keep_wanted(lineup: &mut Lineup, wanted: Strategy) -> Result<(), Trouble> {
         lineup.contestants.retain(|contestant| wanted == strategy(contestant.way));
     }
     if lineup.contestants.is_empty() {
-        let problem = "the markings of this net do not fit into 127 bits, as --strategy explicit needs it";
+        let problem = "--strategy explicit needs bounds of all places that fit into 127 bits together, and semiflows \
+                       do not tell them for this net";
         return Err(Trouble::Unknown(problem.to_owned()));
     }
     Ok(())

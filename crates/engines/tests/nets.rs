@@ -8,7 +8,7 @@ use tremula_diagrams::mdd::{Mdd, MddOptions, Saturation};
 use tremula_diagrams::{Attention, Budget, Error};
 use tremula_engines::net::{self, Contest, Contestant, Encoding, Lineup, NetSystem, NoWinner, groups};
 use tremula_engines::{Order, Strategy};
-use tremula_models::{Arc, Limits, PetriNet, Place, Transition, read_pnml_file};
+use tremula_models::{Arc, Limits, PetriNet, Place, Transition, Unit, Units, read_pnml_file};
 use tremula_orders::{FlowLimits, OrderLimits, Semiflows, candidates};
 
 /// States, transitions, most tokens in a place and in a marking, as digits.
@@ -530,6 +530,73 @@ fn every_way_gives_them_alone() {
         }
     }
     assert!(seen.iter().all(|&count| count >= 3), "{seen:?}");
+}
+
+/// Three places in a unit that is called safe, and these arcs: for each transition, what it takes and what it gives.
+fn in_one_unit(transitions: &[[&[(u32, u64)]; 2]]) -> PetriNet {
+    let arcs = |list: &[(u32, u64)]| list.iter().map(|&(place, weight)| Arc { place, weight }).collect();
+    let transition = |(at, [inputs, outputs]): (usize, &[&[(u32, u64)]; 2])| Transition {
+        id: format!("t{at}"),
+        name: None,
+        inputs: arcs(inputs),
+        outputs: arcs(outputs),
+    };
+    let place = |at: u32| Place { id: format!("p{at}"), name: None, initial: u64::from(at == 0) };
+    let unit = Unit { id: "u".to_owned(), places: vec![0, 1, 2], subunits: Vec::new() };
+    PetriNet {
+        places: (0..3).map(place).collect(),
+        transitions: transitions.iter().enumerate().map(transition).collect(),
+        units: Some(Units { units: vec![unit], root: 0, safe: true }),
+        ..PetriNet::default()
+    }
+}
+
+#[test]
+fn units_that_are_not_safe_are_found_out() {
+    let round: [&[(u32, u64)]; 2] = [&[(0, 1)], &[(1, 1)]];
+    let back: [&[(u32, u64)]; 2] = [&[(1, 1)], &[(0, 1)]];
+    let safe = [vec![round, back], vec![round, [&[(1, 1)], &[]], [&[(0, 1), (1, 1)], &[(2, 2)]]]];
+    let unsafe_ones = [
+        // A second token for another place, for the same one, and out of nothing; also after a while.
+        vec![[&[(0, 1)][..], &[(1, 1), (2, 1)]], [&[(1, 1), (2, 1)], &[(0, 1)]]],
+        vec![[&[(0, 1)], &[(1, 2)]]],
+        vec![[&[], &[(2, 1)]], back],
+        vec![round, [&[(1, 1)], &[(1, 1), (0, 1)]]],
+    ];
+    let believed = |net: &PetriNet| {
+        let groups = groups(net, &Semiflows::default());
+        assert_eq!(groups.len(), 1);
+        let encoding = Encoding::new(net, &[0, 1, 2], &groups).unwrap();
+        let options = MddOptions::default();
+        let system = NetSystem::build(encoding, &Budget::new(MEMORY), options, Attention::default()).unwrap();
+        let states = system.saturator(Saturation::default()).run().unwrap();
+        system.keeps_beliefs(&states).unwrap()
+    };
+    for transitions in &safe {
+        assert!(believed(&in_one_unit(transitions)), "{transitions:?}");
+    }
+    for transitions in &unsafe_ones {
+        assert!(!believed(&in_one_unit(transitions)), "{transitions:?}");
+    }
+}
+
+#[test]
+fn a_place_without_end_stays_inside_the_budget_and_can_be_stopped() {
+    let mut net = in_one_unit(&[[&[(0, 1)], &[(0, 2)]]]);
+    net.units = None;
+    for saturation in SATURATIONS {
+        let budget = Budget::new(4 << 20);
+        let system = build(&net, &[0, 1, 2], &budget, MddOptions::default()).unwrap();
+        assert_eq!(system.saturator(saturation).run().unwrap_err(), Error::TableFull);
+        assert!(budget.peak() > 1 << 20);
+        let attention = Attention::default();
+        system.manager.set_attention(attention.clone());
+        attention.cancel();
+        assert_eq!(system.saturator(saturation).run().unwrap_err(), Error::Cancelled);
+        system.manager.set_attention(Attention::default());
+        system.manager.set_fuel(Some(1000));
+        assert_eq!(system.saturator(saturation).run().unwrap_err(), Error::OutOfFuel);
+    }
 }
 
 /// All permutations of `size` things, by swaps of neighbours: no order has a small diagram.

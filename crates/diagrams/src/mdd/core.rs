@@ -3,7 +3,7 @@
 use super::event::Events;
 use super::project::Plans;
 use crate::error::Error;
-use tremula_table::{Attention, Branch, Budget, Forest, ForestOptions, HandleSlots, Ref, SetupError};
+use tremula_table::{Attention, Branch, Budget, Forest, ForestOptions, HandleSlots, Lease, Ref, SetupError};
 
 /// How tables of multi-valued diagrams behave.
 pub type MddOptions = ForestOptions;
@@ -46,7 +46,14 @@ pub struct Core {
     kept: Vec<u32>,
     /// Closures begun so far: results under different events must not be confused.
     pub closures: u32,
+    /// For frames that became large; they keep their memory.
+    frame_lease: Lease,
 }
+
+/// Branches from which on frames need a lease.
+const LARGE_FRAME: usize = 1 << 12;
+/// Bytes of a branch and its clocks, twice because vectors double.
+const FRAME_BRANCH_BYTES: usize = 2 * (size_of::<Branch>() + 2 * size_of::<u32>());
 
 /// Recursion goes on in fresh memory where the stack is nearly used up; looked at once in so many levels.
 const LEVELS_PER_LOOK: usize = 16;
@@ -69,6 +76,7 @@ impl Core {
             slots: HandleSlots::default(),
             kept: Vec::new(),
             closures: 0,
+            frame_lease: budget.take(0).expect("nothing always fits"),
         })
     }
 
@@ -114,6 +122,23 @@ impl Core {
         let result = part(self);
         self.kept.pop();
         result
+    }
+
+    /// A step that may make no node: it looks for interrupts and counts as work all the same, and a frame that has grown
+    /// large needs memory.
+    #[inline]
+    pub fn step_in_frame(&mut self, level: usize) -> Result<(), Error> {
+        self.forest.count_work();
+        self.forest.attend()?;
+        let branches = self.frames[level].branches.len();
+        if branches >= LARGE_FRAME && branches.is_power_of_two() { self.lease_frames() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn lease_frames(&mut self) -> Result<(), Error> {
+        let large = self.frames.iter().map(|frame| frame.branches.capacity()).filter(|&room| room >= LARGE_FRAME);
+        let bytes = large.map(|room| room * FRAME_BRANCH_BYTES).sum();
+        self.frame_lease.resize(bytes).map_err(|_| Error::TableFull)
     }
 
     /// Nodes that are in no frame and under no handle, and still needed.

@@ -231,6 +231,7 @@ impl Closure {
         step: &Step,
         clock: &mut u32,
     ) -> Result<Landing, Error> {
+        core.step_in_frame(level)?;
         let Branch { value, child } = core.frames[level].branches[at];
         let image = self.image(core, child, step.rest, level + 1)?;
         if image == Forest::EMPTY {

@@ -39,6 +39,8 @@ pub enum Variable {
         places: Vec<u32>,
         /// Is there a value, zero, for none of them?
         or_none: bool,
+        /// Is it only the file that says there is one token at most?
+        believed: bool,
     },
 }
 
@@ -71,6 +73,9 @@ pub struct Encoding {
     pub transitions: Vec<Option<Vec<Change>>>,
     /// Tokens of each place that has no variable: its index and their number.
     pub constants: Vec<(u32, u64)>,
+    /// What markings must not be reachable, if places that are believed to share one token do: in these, without a change,
+    /// a transition would give them another.
+    pub overflows: Vec<Vec<Change>>,
 }
 
 impl Encoding {
@@ -94,7 +99,9 @@ impl Encoding {
         let initial = encoder.initial()?;
         let transitions = net.transitions.iter().map(|transition| encoder.changes(&transition.effects()));
         let transitions = transitions.collect::<Result<_, _>>()?;
-        Ok(Encoding { variables, initial, transitions, constants })
+        let overflows = net.transitions.iter().map(|transition| encoder.overflows(&transition.effects()));
+        let overflows = overflows.collect::<Result<Vec<_>, _>>()?.concat();
+        Ok(Encoding { variables, initial, transitions, constants, overflows })
     }
 
     /// Tokens of all places, in the order of the net, where the variables have these values.
@@ -108,7 +115,7 @@ impl Encoding {
         for (variable, &value) in self.variables.iter().zip(values) {
             match variable {
                 Variable::Place { place, .. } => tokens[*place as usize] = variable.tokens(value),
-                Variable::Group { places, or_none } => {
+                Variable::Group { places, or_none, .. } => {
                     let holder = value.checked_sub(u32::from(*or_none)).map(|at| places[at as usize]);
                     holder.into_iter().for_each(|place| tokens[place as usize] = 1);
                 }
@@ -131,14 +138,14 @@ impl Encoding {
 fn variables(net: &PetriNet, positions: &[usize], groups: &[Group]) -> (Vec<Variable>, Vec<(u32, u64)>) {
     let mut grouped = vec![false; net.places.len()];
     let mut keyed: Vec<(f64, Variable)> = Vec::new();
-    for Group { places, always_one } in groups {
+    for &Group { ref places, always_one, believed } in groups {
         let mut places = places.clone();
         places.sort_by_key(|&place| positions[place as usize]);
         for &place in &places {
             assert!(!std::mem::replace(&mut grouped[place as usize], true), "groups are disjoint");
         }
         let sum: usize = places.iter().map(|&place| positions[place as usize]).sum();
-        keyed.push((sum as f64 / places.len() as f64, Variable::Group { places, or_none: !always_one }));
+        keyed.push((sum as f64 / places.len() as f64, Variable::Group { places, or_none: !always_one, believed }));
     }
     let mut constants = Vec::new();
     for (place, step) in (0..).zip(steps(net)).filter(|&(place, _)| !grouped[place as usize]) {
@@ -201,7 +208,7 @@ impl Encoder<'_> {
             Variable::Place { place, step, .. } => {
                 u32::try_from(tokens(*place) / step).map_err(|_| self.too_many(*place))
             }
-            Variable::Group { places, or_none } => {
+            Variable::Group { places, or_none, .. } => {
                 let holder = places.iter().find(|&&place| tokens(place) > 0);
                 Ok(holder.map_or(0, |&place| Variable::value_of(places, *or_none, place)))
             }
@@ -209,17 +216,23 @@ impl Encoder<'_> {
         self.variables.iter().map(value).collect()
     }
 
-    /// The changes of a transition by ascending level; nothing if it can never fire.
-    fn changes(&self, effects: &[Effect]) -> Result<Option<Vec<Change>>, EncodingError> {
+    /// Effects with the level of their variable, by ascending level; nothing if a place without one forbids the transition.
+    fn by_level<'e>(&self, effects: &'e [Effect]) -> Option<Vec<(u32, &'e Effect)>> {
         let mut by_level: Vec<(u32, &Effect)> = Vec::with_capacity(effects.len());
         for effect in effects {
             match self.levels[effect.place as usize] {
                 Some(level) => by_level.push((level, effect)),
-                None if self.net.places[effect.place as usize].initial < effect.guard => return Ok(None),
+                None if self.net.places[effect.place as usize].initial < effect.guard => return None,
                 None => {}
             }
         }
         by_level.sort_by_key(|&(level, effect)| (level, effect.place));
+        Some(by_level)
+    }
+
+    /// The changes of a transition by ascending level; nothing if it can never fire.
+    fn changes(&self, effects: &[Effect]) -> Result<Option<Vec<Change>>, EncodingError> {
+        let Some(by_level) = self.by_level(effects) else { return Ok(None) };
         let mut changes = Vec::with_capacity(by_level.len());
         for at_level in by_level.chunk_by(|a, b| a.0 == b.0) {
             match self.change(at_level)? {
@@ -228,6 +241,43 @@ impl Encoder<'_> {
             }
         }
         Ok(Some(changes))
+    }
+
+    /// Where a transition would give another token to places that are believed to share one: for each such variable, what
+    /// it asks of all variables then.
+    fn overflows(&self, effects: &[Effect]) -> Result<Vec<Vec<Change>>, EncodingError> {
+        let Some(by_level) = self.by_level(effects) else { return Ok(Vec::new()) };
+        let mut guards: Vec<Option<Change>> = Vec::new();
+        let mut overflows: Vec<(usize, Option<Change>)> = Vec::new();
+        for at_level in by_level.chunk_by(|a, b| a.0 == b.0) {
+            let level = at_level[0].0;
+            let Variable::Group { places, or_none, believed } = &self.variables[level as usize] else {
+                guards.push(self.change(at_level)?.map(|change| Change { delta: 0, ..change }));
+                continue;
+            };
+            let guard = |least: u32, most: u32| Some(Change { level, least, most, delta: 0 });
+            let (taken, given) = taken_and_given(at_level);
+            let as_asked = match taken[..] {
+                [] => None,
+                [(place, 1)] => {
+                    let value = Variable::value_of(places, *or_none, place);
+                    guard(value, value)
+                }
+                // Two tokens are not there before somebody gives the second.
+                _ => return Ok(Vec::new()),
+            };
+            match given.iter().map(|&(_, count)| count).sum::<i128>() {
+                1 if *believed && taken.is_empty() => overflows.push((guards.len(), guard(1, u32::MAX))),
+                2.. if *believed => overflows.push((guards.len(), as_asked)),
+                _ => {}
+            }
+            guards.push(as_asked);
+        }
+        let with = |(at, overflow): (usize, Option<Change>)| {
+            let guard = |(number, guard): (usize, &Option<Change>)| if number == at { overflow } else { *guard };
+            guards.iter().enumerate().filter_map(guard).collect()
+        };
+        Ok(overflows.into_iter().map(with).collect())
     }
 
     /// What effects on one variable come to; nothing if they are not possible together.
@@ -241,7 +291,7 @@ impl Encoder<'_> {
                 let delta = i64::try_from(first.delta / i128::from(step)).map_err(|_| too_many())?;
                 Ok(Some(Change { level, least, most: u32::MAX, delta }))
             }
-            Variable::Group { places, or_none } => Ok(self.move_in_group(level, effects, places, *or_none)),
+            Variable::Group { places, or_none, .. } => Ok(self.move_in_group(level, effects, places, *or_none)),
         }
     }
 
@@ -249,12 +299,7 @@ impl Encoder<'_> {
     fn move_in_group(&self, level: u32, effects: &[(u32, &Effect)], places: &[u32], or_none: bool) -> Option<Change> {
         let value = |place: u32| Variable::value_of(places, or_none, place);
         let none = or_none.then_some(0);
-        let tokens = |pick: &dyn Fn(&Effect) -> i128| {
-            let picked = effects.iter().map(|(_, effect)| (effect.place, pick(effect))).filter(|&(_, count)| count > 0);
-            picked.collect::<Vec<_>>()
-        };
-        let taken = tokens(&|effect| effect.guard.into());
-        let given = tokens(&|effect| effect.delta + i128::from(effect.guard));
+        let (taken, given) = taken_and_given(effects);
         let only = |list: &[(u32, i128)]| match *list {
             [] => none,
             [(place, 1)] => Some(value(place)),
@@ -263,6 +308,18 @@ impl Encoder<'_> {
         let (from, to) = (only(&taken)?, only(&given)?);
         Some(Change { level, least: from, most: from, delta: i64::from(to) - i64::from(from) })
     }
+}
+
+/// Places and numbers of tokens.
+type Tokens = Vec<(u32, i128)>;
+
+/// What a transition takes and gives.
+fn taken_and_given(effects: &[(u32, &Effect)]) -> (Tokens, Tokens) {
+    let tokens = |pick: &dyn Fn(&Effect) -> i128| {
+        let picked = effects.iter().map(|(_, effect)| (effect.place, pick(effect))).filter(|&(_, count)| count > 0);
+        picked.collect::<Vec<_>>()
+    };
+    (tokens(&|effect| effect.guard.into()), tokens(&|effect| effect.delta + i128::from(effect.guard)))
 }
 
 #[cfg(test)]
@@ -326,14 +383,16 @@ mod tests {
             &[(&[(1, 1)], &[(2, 1), (3, 1)]), (&[(2, 1)], &[(0, 1)]), (&[(0, 1), (1, 1)], &[(0, 1), (1, 1)])],
         );
         let places = vec![0, 1, 2];
-        let always = Encoding::new(&net, &[3, 0, 1, 2], &[Group { places: places.clone(), always_one: true }]).unwrap();
+        let always =
+            Encoding::new(&net, &[3, 0, 1, 2], &[Group { places: places.clone(), always_one: true, believed: false }])
+                .unwrap();
         assert_eq!(always.initial, [0, 1]);
         let moved =
             |from: u32, to: u32| Change { level: 1, least: from, most: from, delta: i64::from(to) - i64::from(from) };
         let give = Change { level: 0, least: 0, most: u32::MAX, delta: 1 };
         assert_eq!(always.transitions, [Some(vec![give, moved(1, 2)]), Some(vec![moved(2, 0)]), None]);
         assert_eq!(always.marking(&[4, 2]), [0, 0, 1, 4]);
-        let maybe = Encoding::new(&net, &[3, 0, 1, 2], &[Group { places, always_one: false }]).unwrap();
+        let maybe = Encoding::new(&net, &[3, 0, 1, 2], &[Group { places, always_one: false, believed: true }]).unwrap();
         assert_eq!(maybe.initial, [0, 2]);
         assert_eq!(maybe.marking(&[0, 0]), [0; 4]);
         assert_eq!(maybe.transitions[1], Some(vec![moved(3, 1)]));

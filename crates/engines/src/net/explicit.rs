@@ -54,7 +54,7 @@ fn greatest(variable: &Variable, bounds: &[Option<u64>]) -> Option<u32> {
             let most = bounds[*place as usize]?;
             u32::try_from(most.checked_sub(*least)? / step).ok()
         }
-        Variable::Group { places, or_none } => u32::try_from(places.len() - usize::from(!or_none)).ok(),
+        Variable::Group { places, or_none, .. } => u32::try_from(places.len() - usize::from(!or_none)).ok(),
     }
 }
 

@@ -65,6 +65,18 @@ impl NetSystem {
         Saturator::new(&self.manager, &self.encoding.initial, &self.events, saturation)
     }
 
+    /// Do places share one token, as they are believed to, in everything that leads on from these markings? If not, other
+    /// markings are reachable than those found.
+    pub fn keeps_beliefs(&self, states: &Mdd) -> Result<bool, Error> {
+        for changes in &self.encoding.overflows {
+            let overflow = self.manager.event(changes)?;
+            if !states.fire(overflow)?.is_empty() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// The most tokens that are ever in one place, over these markings.
     pub fn max_tokens_in_place(&self, states: &Mdd) -> Result<u128, Error> {
         let greatest = states.greatest_values()?;

@@ -165,12 +165,7 @@ impl Forest {
     /// Nothing if there is no room: then [`Forest::make_room`], which needs to know all roots, and try again.
     #[inline]
     pub fn make(&mut self, level: u32, branches: &[Branch]) -> Result<Option<u32>, Interrupt> {
-        if self.attention.is_set() {
-            self.attention.attend(&self.counters)?;
-        }
-        if self.counters.lookups > self.fuel {
-            return Err(Interrupt::OutOfFuel);
-        }
+        self.attend()?;
         if branches.is_empty() {
             return Ok(Some(Forest::EMPTY));
         }
@@ -189,6 +184,21 @@ impl Forest {
         self.counters.created += 1;
         self.counters.nodes += 1;
         Ok(Some(node))
+    }
+
+    /// End what runs if somebody wants it to, or its share of work is used up. Making a node asks this too.
+    #[inline]
+    pub fn attend(&self) -> Result<(), Interrupt> {
+        if self.attention.is_set() {
+            self.attention.attend(&self.counters)?;
+        }
+        if self.counters.lookups > self.fuel { Err(Interrupt::OutOfFuel) } else { Ok(()) }
+    }
+
+    /// Count work that looks up nothing as a look-up.
+    #[inline]
+    pub fn count_work(&mut self) {
+        self.counters.lookups += 1;
     }
 
     /// A remembered result.
