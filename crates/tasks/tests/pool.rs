@@ -125,6 +125,7 @@ struct Comb {
 }
 
 const LEAF: u64 = u64::MAX;
+const NOTHING: u64 = u64::MAX - 1;
 
 impl Comb {
     fn waits_for_workers(&self) -> bool {
@@ -145,17 +146,27 @@ impl Work for Comb {
     fn state(&self, _: usize) {}
     fn run<D: Deque>(&self, worker: &mut Worker<'_, Self, D>, task: u64) {
         self.workers_seen[worker.number()].fetch_add(1, Ordering::Relaxed);
-        if task == LEAF {
-            std::thread::sleep(Duration::from_millis(1));
-            self.leaves.fetch_add(1, Ordering::Relaxed);
-        } else if task > 0 {
-            self.spawn_leaf(worker);
-            self.run(worker, task - 1);
-            worker.join();
-        } else {
-            while self.waits_for_workers() {
-                (0..8).for_each(|_| self.spawn_leaf(worker));
-                (0..8).for_each(|_| worker.join());
+        match task {
+            NOTHING => {}
+            LEAF => {
+                std::thread::sleep(Duration::from_millis(1));
+                self.leaves.fetch_add(1, Ordering::Relaxed);
+            }
+            0 => {
+                while self.waits_for_workers() {
+                    (0..8).for_each(|_| self.spawn_leaf(worker));
+                    // Who sleeps is given a task that has been the oldest one at many looks.
+                    for _ in 0..10_000 {
+                        worker.spawn(NOTHING);
+                        worker.join();
+                    }
+                    (0..8).for_each(|_| worker.join());
+                }
+            }
+            _ => {
+                self.spawn_leaf(worker);
+                self.run(worker, task - 1);
+                worker.join();
             }
         }
     }
