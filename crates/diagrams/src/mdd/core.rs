@@ -124,12 +124,16 @@ impl Core {
         result
     }
 
-    /// A step that may make no node: it looks for interrupts and counts as work all the same, and a frame that has grown
-    /// large needs memory.
+    /// A step that makes no node and looks up nothing: it looks for interrupts and counts as work all the same.
     #[inline]
-    pub fn step_in_frame(&mut self, level: usize) -> Result<(), Error> {
+    pub fn step_in_frame(&mut self) -> Result<(), Error> {
         self.forest.count_work();
-        self.forest.attend()?;
+        Ok(self.forest.attend()?)
+    }
+
+    /// The frame at `level` has one branch more: once it is large it needs memory.
+    #[inline]
+    pub fn frame_has_grown(&mut self, level: usize) -> Result<(), Error> {
         let branches = self.frames[level].branches.len();
         if branches >= LARGE_FRAME && branches.is_power_of_two() { self.lease_frames() } else { Ok(()) }
     }

@@ -231,7 +231,9 @@ impl Closure {
         step: &Step,
         clock: &mut u32,
     ) -> Result<Landing, Error> {
-        core.step_in_frame(level)?;
+        if step.rest == Event::NOTHING {
+            core.step_in_frame()?;
+        }
         let Branch { value, child } = core.frames[level].branches[at];
         let image = self.image(core, child, step.rest, level + 1)?;
         if image == Forest::EMPTY {
@@ -256,6 +258,7 @@ impl Closure {
                 frame.branches.insert(place, Branch { value: target, child: after });
                 frame.changed.insert(place, *clock);
                 frame.fired.insert(place, 0);
+                core.frame_has_grown(level)?;
                 Ok(if place <= at { Landing::NewBefore } else { Landing::NewAfter })
             }
         }
