@@ -75,7 +75,7 @@ pub fn markings_of_rank(
         Share::Rounds(best, strategy) => rounds(args, run, net, (&lineup.groups, &best, strategy), figures)?,
         Share::Nothing => return Ok(None),
     };
-    if explored.system.keeps_beliefs(&explored.states).map_err(|error| trouble(run, error))? {
+    if explored.system.keeps_beliefs(net, &explored.states).map_err(|error| trouble(run, error))? {
         return Ok(Some(explored));
     }
     drop(explored);

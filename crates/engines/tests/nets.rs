@@ -570,7 +570,7 @@ fn units_that_are_not_safe_are_found_out() {
         let options = MddOptions::default();
         let system = NetSystem::build(encoding, &Budget::new(MEMORY), options, Attention::default()).unwrap();
         let states = system.saturator(Saturation::default()).run().unwrap();
-        system.keeps_beliefs(&states).unwrap()
+        system.keeps_beliefs(net, &states).unwrap()
     };
     for transitions in &safe {
         assert!(believed(&in_one_unit(transitions)), "{transitions:?}");

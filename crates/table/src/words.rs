@@ -17,22 +17,12 @@ use crate::budget::{Budget, Lease, OverBudget};
 use crate::layout::{fold, scale};
 use crate::memory::Region;
 use bytemuck::Pod;
-use std::ops::{BitAnd, BitOr, Deref, DerefMut, Not, Shl, Shr};
+use std::ops::{BitAnd, BitOr, Deref, DerefMut, Shl, Shr};
 
 /// What states are packed into. The greatest word is not used for a state.
 pub trait Word:
-    Pod
-    + Ord
-    + From<u32>
-    + BitAnd<Output = Self>
-    + BitOr<Output = Self>
-    + Not<Output = Self>
-    + Shl<u32, Output = Self>
-    + Shr<u32, Output = Self>
+    Pod + Ord + From<u32> + BitAnd<Output = Self> + BitOr<Output = Self> + Shl<u32, Output = Self> + Shr<u32, Output = Self>
 {
-    /// Bits of a word.
-    const BITS: u32;
-
     /// The sum, without what does not fit.
     #[must_use]
     fn plus(self, other: Self) -> Self;
@@ -48,47 +38,31 @@ pub trait Word:
     fn hash(self) -> u64;
 }
 
-impl Word for u64 {
-    const BITS: u32 = u64::BITS;
-
-    #[inline]
-    fn plus(self, other: u64) -> u64 {
-        self.wrapping_add(other)
-    }
-    #[inline]
-    fn less(self, other: u64) -> u64 {
-        self.wrapping_sub(other)
-    }
-    #[inline]
-    fn low(self) -> u32 {
-        self as u32
-    }
-    #[inline]
-    fn hash(self) -> u64 {
-        fold(self, 0)
-    }
+macro_rules! word {
+    ($width:ty, $hash:expr) => {
+        impl Word for $width {
+            #[inline]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline]
+            fn less(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+            #[inline]
+            fn low(self) -> u32 {
+                self as u32
+            }
+            #[inline]
+            fn hash(self) -> u64 {
+                $hash(self)
+            }
+        }
+    };
 }
 
-impl Word for u128 {
-    const BITS: u32 = u128::BITS;
-
-    #[inline]
-    fn plus(self, other: u128) -> u128 {
-        self.wrapping_add(other)
-    }
-    #[inline]
-    fn less(self, other: u128) -> u128 {
-        self.wrapping_sub(other)
-    }
-    #[inline]
-    fn low(self) -> u32 {
-        self as u32
-    }
-    #[inline]
-    fn hash(self) -> u64 {
-        fold(self as u64, (self >> 64) as u64)
-    }
-}
+word!(u64, |word| fold(word, 0));
+word!(u128, |word| fold(word as u64, (word >> 64) as u64));
 
 const INITIAL_SLOTS: usize = 1 << 10;
 /// With so many bytes of slots, huge pages pay.

@@ -57,7 +57,7 @@ pub struct Finished {
     pub winner: usize,
     /// The net in the winner's order.
     pub system: NetSystem,
-    /// All reachable markings.
+    /// All reachable markings, if the net [keeps what is believed of it](NetSystem::keeps_beliefs).
     pub states: Mdd,
 }
 

@@ -73,9 +73,6 @@ pub struct Encoding {
     pub transitions: Vec<Option<Vec<Change>>>,
     /// Tokens of each place that has no variable: its index and their number.
     pub constants: Vec<(u32, u64)>,
-    /// What markings must not be reachable, if places that are believed to share one token do: in these, without a change,
-    /// a transition would give them another.
-    pub overflows: Vec<Vec<Change>>,
 }
 
 impl Encoding {
@@ -99,9 +96,20 @@ impl Encoding {
         let initial = encoder.initial()?;
         let transitions = net.transitions.iter().map(|transition| encoder.changes(&transition.effects()));
         let transitions = transitions.collect::<Result<_, _>>()?;
-        let overflows = net.transitions.iter().map(|transition| encoder.overflows(&transition.effects()));
-        let overflows = overflows.collect::<Result<Vec<_>, _>>()?.concat();
-        Ok(Encoding { variables, initial, transitions, constants, overflows })
+        Ok(Encoding { variables, initial, transitions, constants })
+    }
+
+    /// What markings of `net`, which this is the encoding of, must not be reachable if places that are believed to share one
+    /// token do: in these, without a change, a transition would give them another.
+    pub fn overflows(&self, net: &PetriNet) -> Result<Vec<Vec<Change>>, EncodingError> {
+        let is_believed = |variable: &Variable| matches!(variable, Variable::Group { believed: true, .. });
+        if !self.variables.iter().any(is_believed) {
+            return Ok(Vec::new());
+        }
+        let levels = levels(net, &self.variables);
+        let encoder = Encoder { net, variables: &self.variables, levels: &levels };
+        let of_each = net.transitions.iter().map(|transition| encoder.overflows(&transition.effects()));
+        Ok(of_each.collect::<Result<Vec<_>, _>>()?.concat())
     }
 
     /// Tokens of all places, in the order of the net, where the variables have these values.

@@ -269,33 +269,25 @@ fn most_words<W>(bytes: usize) -> usize {
 mod tests {
     use super::*;
     use crate::net::system::NetSystem;
-    use std::fs::File;
     use tremula_diagrams::mdd::{MddOptions, Saturation};
-    use tremula_models::{Limits, PetriNet, read_pnml_file};
+    use tremula_models::{Limits, read_pnml_file};
     use tremula_orders::{FlowLimits, Semiflows, place_bounds};
 
-    fn net(name: &str) -> PetriNet {
-        let path = format!("{}/../../testdata/pnml/{name}.pnml", env!("CARGO_MANIFEST_DIR"));
-        assert!(File::open(&path).is_ok(), "{path}");
-        read_pnml_file(path.as_ref(), &Limits::default()).unwrap()
-    }
-
-    fn bounds(net: &PetriNet) -> Vec<Option<u64>> {
-        place_bounds(net, &Semiflows::of(net, &FlowLimits::default()))
-    }
-
-    fn system(net: &PetriNet, budget: &Budget) -> NetSystem {
+    fn kanban() -> (Budget, NetSystem, Packing) {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/pnml/Kanban-PT-00005.pnml");
+        let net = read_pnml_file(path.as_ref(), &Limits::default()).unwrap();
         let order: Vec<u32> = (0..net.places.len() as u32).collect();
-        let encoding = Encoding::new(net, &order, &[]).unwrap();
-        NetSystem::build(encoding, budget, MddOptions::default(), Attention::default()).unwrap()
+        let encoding = Encoding::new(&net, &order, &[]).unwrap();
+        let bounds = place_bounds(&net, &Semiflows::of(&net, &FlowLimits::default()));
+        let packing = Packing::of(&encoding, &bounds).unwrap();
+        let budget = Budget::new(1 << 30);
+        let system = NetSystem::build(encoding, &budget, MddOptions::default(), Attention::default()).unwrap();
+        (budget, system, packing)
     }
 
     #[test]
     fn the_list_is_what_saturation_finds_however_often_it_is_interrupted() {
-        let net = net("Kanban-PT-00005");
-        let budget = Budget::new(1 << 30);
-        let system = system(&net, &budget);
-        let packing = Packing::of(&system.encoding, &bounds(&net)).unwrap();
+        let (budget, system, packing) = kanban();
         assert_eq!(packing.bits(), 16 * 3);
         let mut explicit = Explicit::new(&system.encoding, &packing, &budget, 1 << 30, &Attention::default()).unwrap();
         assert!(matches!(explicit, Explicit::Narrow(_)));
@@ -311,10 +303,7 @@ mod tests {
 
     #[test]
     fn wide_words_find_the_same() {
-        let net = net("Kanban-PT-00005");
-        let budget = Budget::new(1 << 30);
-        let system = system(&net, &budget);
-        let packing = Packing::of(&system.encoding, &bounds(&net)).unwrap();
+        let (budget, system, packing) = kanban();
         let mut listing =
             Listing::<u128>::new(&system.encoding, &packing, &budget, 1 << 30, &Attention::default()).unwrap();
         listing.run(None).unwrap();
@@ -323,10 +312,7 @@ mod tests {
 
     #[test]
     fn limits_end_it() {
-        let net = net("Kanban-PT-00005");
-        let budget = Budget::new(1 << 30);
-        let system = system(&net, &budget);
-        let packing = Packing::of(&system.encoding, &bounds(&net)).unwrap();
+        let (budget, system, packing) = kanban();
         let attention = Attention::default();
         let explicit = |bytes| Explicit::new(&system.encoding, &packing, &budget, bytes, &attention).unwrap();
         assert_eq!(explicit(1 << 20).run(None), Err(Error::TableFull));
@@ -336,8 +322,7 @@ mod tests {
 
     #[test]
     fn unbounded_and_wide_nets_are_not_packed() {
-        let net = net("Kanban-PT-00005");
-        let system = system(&net, &Budget::new(1 << 24));
+        let (_, system, _) = kanban();
         assert_eq!(Packing::of(&system.encoding, &[None; 16]), None);
         assert_eq!(Packing::of(&system.encoding, &[Some(1 << 8); 16]), None);
         assert!(Packing::of(&system.encoding, &[Some(127); 16]).is_some());

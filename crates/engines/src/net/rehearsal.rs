@@ -26,11 +26,9 @@ const GRANULES: usize = 1 << 10;
 /// The numbers of the contestants that did best, the best first; nobody if there is no rehearsal.
 pub fn rehearse(contest: &Contest) -> Vec<usize> {
     let tokens = contest.net.places.iter().map(|place| place.initial).max().unwrap_or(0);
-    let mut left: Vec<usize> = Vec::new();
+    let mut best: Vec<usize> = Vec::new();
     for (few, _, stay) in STAGES.into_iter().filter(|&(_, from, _)| tokens >= from) {
-        if left.is_empty() {
-            left = saturating(contest);
-        }
+        let left = if best.is_empty() { saturating(contest) } else { best.clone() };
         let stage = Stage {
             contest,
             net: with_few_tokens(contest.net, few, tokens),
@@ -38,13 +36,13 @@ pub fn rehearse(contest: &Contest) -> Vec<usize> {
             next: AtomicUsize::new(0),
             costs: Mutex::new(Vec::new()),
         };
-        let best = stage.best_of(&left, stay);
-        if best.is_empty() {
+        let better = stage.best_of(&left, stay);
+        if better.is_empty() {
             break;
         }
-        left = best;
+        best = better;
     }
-    left
+    best
 }
 
 /// Only saturation gains by it.

@@ -6,6 +6,7 @@ use crate::space::Space;
 use crate::strategy::Strategy;
 use tremula_diagrams::mdd::{Event, Mdd, MddManager, MddOptions, Saturation, Saturator};
 use tremula_diagrams::{Attention, Budget, Error, UBig};
+use tremula_models::PetriNet;
 
 /// A net ready for exploration.
 pub struct NetSystem {
@@ -65,11 +66,14 @@ impl NetSystem {
         Saturator::new(&self.manager, &self.encoding.initial, &self.events, saturation)
     }
 
-    /// Do places share one token, as they are believed to, in everything that leads on from these markings? If not, other
-    /// markings are reachable than those found.
-    pub fn keeps_beliefs(&self, states: &Mdd) -> Result<bool, Error> {
-        for changes in &self.encoding.overflows {
-            let overflow = self.manager.event(changes)?;
+    /// Do places of `net`, which this is, share one token, as they are believed to, in everything that leads on from these
+    /// markings? If not, other markings are reachable than those found.
+    ///
+    /// # Panics
+    /// If this is another net.
+    pub fn keeps_beliefs(&self, net: &PetriNet, states: &Mdd) -> Result<bool, Error> {
+        for changes in self.encoding.overflows(net).expect("the net was encoded before") {
+            let overflow = self.manager.event(&changes)?;
             if !states.fire(overflow)?.is_empty() {
                 return Ok(false);
             }
