@@ -41,7 +41,7 @@ done
 for how in "1 0" "1 16" "2 9"; do
     read -r ranks block <<<"$how"
     timeout 120 scripts/test-hosts.sh mpirun "$ranks" --quiet "$tremula" reach "$PWD/testdata/beem/bakery.1.bdd" --workers 1 \
-        --strategy par --mem 64M --json --tune "level-block=$block" --stress 3000 >"$log" 2>&1 || fail "an exploration failed"
+        --strategy par --mem 64M --json --tune="level-block=$block" --stress 3000 >"$log" 2>&1 || fail "an exploration failed"
     grep -q '"states":"1506","nodes":1559,' "$log" || fail "an exploration is wrong"
     echo "cluster-test: two hosts, $ranks ranks each, blocks of $block levels: explored"
 done

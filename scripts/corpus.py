@@ -62,7 +62,7 @@ class Checker:
     def run(self, model, strategy, workers, budget, knobs=()):
         """One run; `mistakes` and `budget` join the record."""
         args = self.args
-        more = [word for knob in [*knobs, *args.tune] for word in ("--tune", knob)]
+        more = [f"--tune={knob}" for knob in [*knobs, *args.tune]]
         more += ["--mem", str(budget)] if budget else []
         more += ["--stress", str(args.stress)] if args.stress else []
         record = {"model": model.name, "strategy": strategy, "workers": workers, "budget": budget}

@@ -36,7 +36,7 @@ reach() {
     local launcher=()
     [[ $ranks == no ]] || launcher=(mpirun --quiet --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 -n "$1")
     timeout $((limit + 10)) "${launcher[@]}" "$binary" reach "testdata/$3" --strategy par --workers "$2" \
-        --tune worker-threshold=50 --timeout "$limit" --mem 1G --json --quiet 2>&1
+        --tune=worker-threshold=50 --timeout "$limit" --mem 1G --json --quiet 2>&1
 }
 
 for model in "${!expected[@]}"; do

@@ -23,7 +23,10 @@
 //!
 //! # What a program may rely on
 //!
-//! - F1, *whole words*: a word is read or written whole. The words of one slice move in no particular order.
+//! - F1, *whole words*: a word that is written alone, or by its owner, is written whole; a word that is read alone, or in a
+//!   slice of up to [`WHOLE_WORDS`], is read whole. In longer slices a word that is read and written at the same time may
+//!   have bytes of both; and until a write of several words is complete, each of them may have bytes of the old and the
+//!   new. The words of one slice move in no particular order.
 //! - F2, *flush*: between two flushes the operations of a rank on one target take effect in any order, unless one of
 //!   them has returned a value: then it has taken effect.
 //! - F3, *publication*: whatever a rank completed by a flush before it wrote a word is visible to a rank that has read
@@ -64,5 +67,5 @@ pub use fabric::Fabric;
 pub use launcher::launched_ranks;
 pub use pending::{Pending, Ready};
 pub use reduction::Reduction;
-pub use segment::{Place, Segment, Update};
+pub use segment::{Place, Segment, Update, WHOLE_WORDS};
 pub use topology::Distance;

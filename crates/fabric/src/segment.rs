@@ -3,6 +3,9 @@
 use crate::sync::{AtomicU64, Ordering};
 use crate::{FabricError, Pending};
 
+/// The longest slice whose words are read whole while others write them (F1).
+pub const WHOLE_WORDS: usize = 128;
+
 /// A word of a segment: a rank and an offset into its part, in words.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Place {

@@ -3,12 +3,13 @@
 use super::collectives::Collectives;
 use super::peers::{Peers, gather_bytes};
 use crate::sync::{AtomicU64, Ordering};
-use crate::{FabricError, Pending, Place, Reduction, Segment, Update};
+use crate::{FabricError, Pending, Place, Reduction, Segment, Update, WHOLE_WORDS};
 use std::sync::Arc;
 use tremula_interconnect::{Atomic, Lane, NetworkError, Region, SharedMemory, Transfer};
 
-/// Words that UCX writes as a whole: over TCP it cuts longer messages into pieces that do not end with a word (F1).
-const WHOLE_PUT: usize = 1000;
+/// Words that UCX reads whole without one-sided hardware: the owner copies them with `memcpy`, by 16 bytes or more at once.
+/// If there are more, `memcpy` aligns its target and reads words in two parts, and UCX cuts messages of 8 KiB within words.
+const READ_WHOLE: usize = 16;
 
 /// A segment between processes. All threads of a rank may use clones of it at the same time.
 #[derive(Clone, Debug)]
@@ -134,8 +135,18 @@ impl ProcessSegment {
         self.or_stay(network.lane())
     }
 
-    fn flying<T>(&self, transfer: Transfer) -> State<T> {
-        State::Flying(transfer, Arc::clone(&self.inner.peers))
+    /// Read in pieces that are read whole, unless there are too many words for F1.
+    fn start_gets(&self, from: Place, length: usize, region: &Region, lane: &Lane) -> Vec<Transfer> {
+        let piece = if length <= WHOLE_WORDS { READ_WHOLE } else { length };
+        let start = |at: usize| {
+            let words = piece.min(length - at);
+            self.or_stay(lane.start_get(from.rank, region, from.offset + at, words))
+        };
+        (0..length).step_by(piece).map(start).collect()
+    }
+
+    fn flying<T>(&self, transfers: Vec<Transfer>) -> State<T> {
+        State::Flying(transfers, Arc::clone(&self.inner.peers))
     }
 
     fn or_stay<T>(&self, outcome: Result<T, NetworkError>) -> T {
@@ -179,8 +190,8 @@ impl Segment for ProcessSegment {
                 into.iter_mut().zip(words).for_each(|(copy, word)| *copy = word.load(Ordering::Acquire))
             }
             Found::There(region, lane) => {
-                let transfer = self.or_stay(lane.start_get(from.rank, region, from.offset, into.len()));
-                into.copy_from_slice(&self.or_stay(transfer.wait()));
+                let transfers = self.start_gets(from, into.len(), region, &lane);
+                into.copy_from_slice(&self.flying(transfers).wait(<[u64]>::into_vec));
             }
         }
         Ok(())
@@ -191,10 +202,7 @@ impl Segment for ProcessSegment {
             // Release: pairs with every Acquire here.
             Found::Here(mine) => mine.iter().zip(words).for_each(|(word, &new)| word.store(new, Ordering::Release)),
             Found::There(region, lane) => {
-                for (at, piece) in words.chunks(WHOLE_PUT).enumerate() {
-                    let offset = to.offset + at * WHOLE_PUT;
-                    drop(self.or_stay(lane.start_put(to.rank, region, offset, piece.into())));
-                }
+                drop(self.or_stay(lane.start_put(to.rank, region, to.offset, words.into())));
             }
         }
         Ok(())
@@ -212,19 +220,17 @@ impl Segment for ProcessSegment {
         Ok(ProcessWords(match self.find(from, length)? {
             // Acquire: as in `get`.
             Found::Here(words) => State::Ready(words.iter().map(|word| word.load(Ordering::Acquire)).collect()),
-            Found::There(region, lane) => {
-                self.flying(self.or_stay(lane.start_get(from.rank, region, from.offset, length)))
-            }
+            Found::There(region, lane) => self.flying(self.start_gets(from, length, region, &lane)),
         }))
     }
 
     fn start_put(&self, to: Place, words: Vec<u64>) -> Result<ProcessWords, FabricError> {
         Ok(ProcessWords(match self.find(to, words.len())? {
-            Found::There(region, lane) if words.len() <= WHOLE_PUT => {
-                let pending = lane.start_put(to.rank, region, to.offset, words.into_boxed_slice());
-                self.flying(self.or_stay(pending))
+            Found::There(region, lane) => {
+                let transfer = self.or_stay(lane.start_put(to.rank, region, to.offset, words.into_boxed_slice()));
+                self.flying(vec![transfer])
             }
-            _ => {
+            Found::Here(_) => {
                 self.put(to, &words)?;
                 State::Ready(words)
             }
@@ -239,7 +245,7 @@ impl Segment for ProcessSegment {
             },
             Found::There(region, lane) => {
                 let atomic = Atomic::CompareAndSwap { expected, new };
-                self.flying(self.or_stay(lane.start_atomic(at.rank, region, at.offset, atomic)))
+                self.flying(vec![self.or_stay(lane.start_atomic(at.rank, region, at.offset, atomic))])
             }
         }))
     }
@@ -248,7 +254,8 @@ impl Segment for ProcessSegment {
         Ok(ProcessWord(match self.find(at, 1)? {
             Found::Here(words) => State::Ready(update.apply_to(&words[0], operand)),
             Found::There(region, lane) => {
-                self.flying(self.or_stay(lane.start_atomic(at.rank, region, at.offset, atomic(update, operand))))
+                let transfer = lane.start_atomic(at.rank, region, at.offset, atomic(update, operand));
+                self.flying(vec![self.or_stay(transfer)])
             }
         }))
     }
@@ -272,25 +279,31 @@ fn atomic(update: Update, operand: u64) -> Atomic {
     }
 }
 
-/// An operation that was complete at once, or is under way.
+/// An operation that was complete at once, or is under way, maybe in pieces.
 #[derive(Debug)]
 enum State<T> {
     Ready(T),
-    Flying(Transfer, Arc<Peers>),
+    Flying(Vec<Transfer>, Arc<Peers>),
 }
 
 impl<T> State<T> {
     fn test(&mut self) -> bool {
         match self {
             State::Ready(_) => true,
-            State::Flying(transfer, peers) => peers.or_stay(transfer.test()),
+            State::Flying(transfers, peers) => transfers.iter_mut().all(|transfer| peers.or_stay(transfer.test())),
         }
     }
 
     fn wait(self, arrived: impl FnOnce(Box<[u64]>) -> T) -> T {
         match self {
             State::Ready(value) => value,
-            State::Flying(transfer, peers) => arrived(peers.or_stay(transfer.wait())),
+            State::Flying(mut transfers, peers) if transfers.len() == 1 => {
+                arrived(peers.or_stay(transfers.remove(0).wait()))
+            }
+            State::Flying(transfers, peers) => {
+                let words = transfers.into_iter().flat_map(|transfer| peers.or_stay(transfer.wait()));
+                arrived(words.collect())
+            }
         }
     }
 }

@@ -6,7 +6,8 @@
 use std::num::NonZeroUsize;
 use std::thread;
 use tremula_fabric::{
-    BlockArray, Distance, Fabric, FabricError, Pending, Place, Reduction, Segment, Update, mail::Mail, sync::Ordering,
+    BlockArray, Distance, Fabric, FabricError, Pending, Place, Reduction, Segment, Update, WHOLE_WORDS, mail::Mail,
+    sync::Ordering,
 };
 
 /// Calls another macro with the arguments that it gets, a semicolon, and the names of all cases.
@@ -15,7 +16,7 @@ macro_rules! with_all_cases {
         $then! { $($arguments)*;
             ranks_are_numbered, memory_starts_as_zero_and_is_not_shared, too_much_memory_is_refused_on_all_ranks,
             puts_are_read_by_all, own_words_are_plain_memory, atomics_return_the_old_word, no_update_is_lost,
-            tickets_are_given_once, a_swap_has_one_winner, long_writes_do_not_tear_words,
+            tickets_are_given_once, a_swap_has_one_winner, words_are_read_whole,
             dropped_segments_take_their_writes_along, a_flag_publishes_what_was_flushed_before,
             publication_is_passed_on, a_barrier_needs_no_flush_and_can_be_used_often,
             started_operations_hand_back_words_and_buffers, a_dropped_handle_does_not_cancel,
@@ -123,29 +124,37 @@ pub fn own_words_are_plain_memory(fabric: &impl Fabric) {
     }
 }
 
-/// F1: both halves of a word are those of one write, while another rank writes all of them again and again.
-pub fn long_writes_do_not_tear_words(fabric: &impl Fabric) {
-    const WORDS: usize = 5000;
-    const ROUNDS: u64 = 60;
-    let segment = fabric.allocate(WORDS + 1).unwrap();
+/// F1: all bytes of a word are those of one write. The first rank writes its own words again and again, the last one
+/// writes others there, each alone, and all the others read both, in slices, from places that begin no line of a cache.
+pub fn words_are_read_whole(fabric: &impl Fabric) {
+    const ROUNDS: u64 = 400;
+    const WORDS: usize = 2 * WHOLE_WORDS;
+    let word = |round: u64| round << 32 | round;
+    let segment = fabric.allocate(WORDS + 2).unwrap();
     let (rank, last) = (fabric.rank(), fabric.ranks() - 1);
     fabric.barrier();
-    if rank == last {
-        for round in 1..=ROUNDS {
-            segment.put(at(0, 0), &vec![round << 32 | round; WORDS]).unwrap();
-            segment.flush(0).unwrap();
+    for round in 1.. {
+        if rank == 0 {
+            // Release: as anybody would publish something.
+            segment.local()[1..=WHOLE_WORDS].iter().for_each(|own| own.store(word(round), Ordering::Release));
         }
-        segment.put_word(at(0, WORDS), 1).unwrap();
-        segment.flush(0).unwrap();
-    } else {
-        let mut copy = vec![0; WORDS + 1];
-        while copy[WORDS] == 0 {
-            segment.get(at(0, 0), &mut copy).unwrap();
-            assert!(copy[..WORDS].iter().all(|word| word >> 32 == word & 0xFFFF_FFFF));
+        if rank == last {
+            let place = 1 + WHOLE_WORDS + round as usize % WHOLE_WORDS;
+            segment.put_word(at(0, place), word(round)).unwrap();
+        }
+        let mut copy = vec![0; WHOLE_WORDS];
+        for start in [1, 1 + WHOLE_WORDS / 2, 1 + WHOLE_WORDS] {
+            segment.get(at(0, start), &mut copy).unwrap();
+            assert!(copy.iter().all(|word| word >> 32 == word & 0xFFFF_FFFF), "{copy:x?}");
+        }
+        if round == ROUNDS {
+            segment.fetch_add(at(0, WORDS + 1), 1).unwrap();
+        }
+        // Nobody stops to write before all have read enough.
+        if round >= ROUNDS && segment.get_word(at(0, WORDS + 1)) == Ok(fabric.ranks() as u64) {
+            break;
         }
     }
-    fabric.barrier();
-    assert_eq!(segment.get_word(at(0, WORDS - 1)), Ok(ROUNDS << 32 | ROUNDS));
     fabric.barrier();
 }
 
@@ -661,17 +670,19 @@ pub fn an_early_end_releases_those_that_wait(fabric: &impl Fabric) {
 /// Streams in all directions at once, in batches of all sizes up to more than a ring holds; receivers look at three words
 /// at a time.
 pub fn mail_arrives_whole_and_in_order(fabric: &impl Fabric) {
-    const WORDS: usize = 6000;
-    const RING: usize = 97;
-    let mail = Mail::open(fabric, RING).unwrap();
+    [(6000, 97), (210_000, 4099)].into_iter().for_each(|(words, ring)| exchange_mail(fabric, words, ring));
+}
+
+fn exchange_mail(fabric: &impl Fabric, total: usize, ring: usize) {
+    let mail = Mail::open(fabric, ring).unwrap();
     let stream = |from: usize, to: usize| -> Vec<u64> {
-        noise(from * 100 + to, WORDS).into_iter().map(|word| word >> 1).collect()
+        noise(from * 100 + to, total).into_iter().map(|word| word >> 1).collect()
     };
     let outgoing: Vec<Vec<u64>> = (0..fabric.ranks()).map(|to| stream(fabric.rank(), to)).collect();
     let mut incoming = vec![Vec::new(); fabric.ranks()];
     let mut sent = 0;
-    while sent < WORDS || !mail.is_sent() || incoming.iter().any(|words: &Vec<u64>| words.len() < WORDS) {
-        let batch = (1 + sent * 7 % (2 * RING)).min(WORDS - sent);
+    while sent < total || !mail.is_sent() || incoming.iter().any(|words: &Vec<u64>| words.len() < total) {
+        let batch = (1 + sent * 7 % (2 * ring)).min(total - sent);
         for (to, words) in outgoing.iter().enumerate() {
             mail.send(to, &words[sent..sent + batch]);
         }

@@ -1,10 +1,10 @@
 //! Streams of words between ranks: how ranks send each other messages through segments.
 //!
 //! Every rank has a ring of words for each sender, in its own part of a segment. A sender writes words into the ring, many
-//! at a time; the receiver reads them and tells the sender now and then how far it is. One bit of each word says in which
-//! round through the ring it was written, an odd or an even one, so the receiver knows a word that has come from the one
-//! before it in the same place: neither an order of writes nor a flush is needed, and one write carries a whole batch. What
-//! finds no room waits at the sender. (Zeros left by the receiver would not do instead: a network may write a word twice.)
+//! at a time; the receiver reads them and tells the sender now and then how far it is. What is written at once is a frame,
+//! whose header tells the receiver whether all of it has come: neither an order of writes nor a flush is needed, nor whole
+//! words (F1), and one write carries a whole batch. What finds no room waits at the sender. (Zeros left by the receiver
+//! would not do instead: a network may write a word twice.)
 //!
 //! Streams know no messages: the receiver is shown all words that have come and says how many it has understood.
 //!
@@ -25,15 +25,12 @@
 //! assert_eq!(sums.unwrap(), [42, 42]);
 //! ```
 
+mod frame;
+
 use crate::sync::Ordering;
 use crate::{Fabric, FabricError, Pending, Place, Segment};
+use frame::ROUND;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Tells odd rounds through a ring from even ones; words to be sent have it clear.
-const ROUND: u64 = 1 << 63;
-
-/// Most words in one write.
-const PIECE: usize = 1000;
 
 /// The receiver acknowledges after this part of a ring.
 const RINGS_PER_ACKNOWLEDGEMENT: u64 = 4;
@@ -95,8 +92,10 @@ pub struct Mail<S: Segment> {
 }
 
 struct Outgoing<S: Segment> {
-    /// Words that were written to the receiver's ring, ever.
+    /// Words that were written to the receiver's ring, ever, headers included.
     sent: u64,
+    /// How many of them the receiver has taken, as far as is known.
+    acknowledged: u64,
     /// Words to be sent; those before `first` were.
     waiting: Vec<u64>,
     first: usize,
@@ -105,7 +104,7 @@ struct Outgoing<S: Segment> {
 }
 
 struct Incoming<S: Segment> {
-    /// Words that were taken out of the ring, ever.
+    /// Words that were taken out of the ring, ever, headers included.
     taken: u64,
     acknowledged: u64,
     /// The last acknowledgement, while it is under way: two could overtake each other.
@@ -119,12 +118,11 @@ impl<S: Segment> Mail<S> {
     pub fn open<F: Fabric<Segment = S>>(fabric: &F, ring: usize) -> Result<Mail<S>, FabricError> {
         let ranks = fabric.ranks();
         let segment = fabric.allocate(ranks * (ring + 1))?;
-        let outgoing = || Mutex::new(Outgoing { sent: 0, waiting: Vec::new(), first: 0, flying: Vec::new() });
         let incoming = |_| Incoming { taken: 0, acknowledged: 0, acknowledging: None, words: Vec::new() };
         Ok(Mail {
             segment,
             ring,
-            outgoing: (0..ranks).map(|_| outgoing()).collect(),
+            outgoing: (0..ranks).map(|_| Mutex::default()).collect(),
             incoming: Mutex::new((0..ranks).map(incoming).collect()),
         })
     }
@@ -195,31 +193,25 @@ impl<S: Segment> Mail<S> {
     fn push(&self, to: usize, outgoing: &mut Outgoing<S>) {
         outgoing.flying.retain_mut(|(_, pending)| !pending.test());
         while outgoing.first < outgoing.waiting.len() {
-            // Acquire: the receiver has read those words before.
+            // Acquire: the receiver has read those words before. Acknowledgements of several threads may overtake each other.
             let acknowledged = self.segment.local()[self.acknowledgement(to)].load(Ordering::Acquire);
+            outgoing.acknowledged = outgoing.acknowledged.max(acknowledged);
             // A place is written again only after the write before has ended, too.
-            let free_before = outgoing.flying.iter().map(|&(start, _)| start).fold(acknowledged, u64::min);
+            let free_before = outgoing.flying.iter().map(|&(start, _)| start).fold(outgoing.acknowledged, u64::min);
             let room = self.ring - (outgoing.sent - free_before) as usize;
             let at = outgoing.sent as usize % self.ring;
-            let length = room.min(self.ring - at).min(PIECE).min(outgoing.waiting.len() - outgoing.first);
-            if length == 0 {
+            let most = room.min(self.ring - at);
+            // A header alone is worth it where the ring ends.
+            if most == 0 || most == 1 && at + 1 < self.ring {
                 break;
             }
-            let place = Place { rank: to, offset: self.rank() * self.ring + at };
-            let mark = self.mark(outgoing.sent);
-            let piece = &mut outgoing.waiting[outgoing.first..][..length];
-            piece.iter_mut().for_each(|word| *word |= mark);
-            if let Some(memory) = self.segment.mapped(to) {
-                // Release: what the words speak of comes before them.
-                let cells = memory[place.offset..].iter();
-                cells.zip(piece).for_each(|(cell, word)| cell.store(*word, Ordering::Release));
-            } else if let Ok(mut pending) = self.segment.start_put(place, piece.to_vec())
-                && !pending.test()
-            {
-                outgoing.flying.push((outgoing.sent, pending));
-            }
-            outgoing.sent += length as u64;
-            outgoing.first += length;
+            let waiting = &outgoing.waiting[outgoing.first..];
+            let words = &waiting[..waiting.len().min(most - 1).min(frame::MOST)];
+            outgoing.first += words.len();
+            let frame = frame::frame(self.ring, outgoing.sent, words);
+            let (before, length) = (outgoing.sent, frame.len() as u64);
+            outgoing.flying.extend(self.write(to, at, frame).map(|pending| (before, pending)));
+            outgoing.sent += length;
         }
         if outgoing.first * 2 > outgoing.waiting.len() {
             outgoing.waiting.drain(..outgoing.first);
@@ -227,21 +219,28 @@ impl<S: Segment> Mail<S> {
         }
     }
 
+    /// Write to the ring of this rank at `to`. What comes back is under way.
+    fn write(&self, to: usize, at: usize, frame: Vec<u64>) -> Option<S::Words> {
+        let place = Place { rank: to, offset: self.rank() * self.ring + at };
+        if let Some(memory) = self.segment.mapped(to) {
+            // Release: what the words speak of comes before them.
+            let cells = memory[place.offset..].iter();
+            cells.zip(frame).for_each(|(cell, word)| cell.store(word, Ordering::Release));
+            return None;
+        }
+        // The place exists; a lost rank is noticed by who calls `check`.
+        self.segment.start_put(place, frame).ok().and_then(|mut pending| (!pending.test()).then_some(pending))
+    }
+
     /// Take what is in the ring of `from`. Returns whether there was anything.
     fn take(&self, from: usize, incoming: &mut Incoming<S>) -> bool {
         let ring = &self.segment.local()[from * self.ring..][..self.ring];
-        let before = incoming.taken;
-        loop {
-            // Acquire: pairs with the Release of the sender.
-            let word = ring[incoming.taken as usize % self.ring].load(Ordering::Acquire);
-            if word & ROUND != self.mark(incoming.taken) {
-                break;
-            }
-            incoming.words.push(word & !ROUND);
-            incoming.taken += 1;
+        let known = incoming.words.len();
+        while let Some(length) = frame::read(ring, incoming.taken, &mut incoming.words) {
+            incoming.taken += length as u64;
         }
         self.acknowledge(from, incoming);
-        incoming.taken != before
+        incoming.words.len() != known
     }
 
     /// Tell `from` how far this rank is, if that is news, and the last time is over.
@@ -258,14 +257,15 @@ impl<S: Segment> Mail<S> {
         }
     }
 
-    /// The mark of the word that has so many before it. Rings begin with zeros, so the first round sets it.
-    fn mark(&self, before: u64) -> u64 {
-        if (before / self.ring as u64).is_multiple_of(2) { ROUND } else { 0 }
-    }
-
     /// Where in a sender's part `receiver` says how far it is.
     fn acknowledgement(&self, receiver: usize) -> usize {
         self.ranks() * self.ring + receiver
+    }
+}
+
+impl<S: Segment> Default for Outgoing<S> {
+    fn default() -> Outgoing<S> {
+        Outgoing { sent: 0, acknowledged: 0, waiting: Vec::new(), first: 0, flying: Vec::new() }
     }
 }
 
