@@ -10,8 +10,8 @@ use crate::run::{Marking, Phase, Run, Setting};
 use tremula_diagrams::mdd::{Mdd, MddOptions};
 use tremula_diagrams::{Attention, Error};
 use tremula_engines::net::{
-    Contest, Contestant, Encoding, EncodingError, Finished, Group, Lineup, NetSystem, NoWinner, Share, Unfinished, Way,
-    share,
+    Contest, Contestant, EncodedNet, EncodingError, Finished, Group, Lineup, NetSystem, NoWinner, Share, Unfinished,
+    Way, share,
 };
 use tremula_engines::{Order, Strategy};
 use tremula_models::PetriNet;
@@ -183,8 +183,8 @@ fn rounds(
 ) -> Result<Explored, Trouble> {
     run.known().setting.order = best.name.clone();
     let groups = if best.grouped { groups } else { &[] };
-    let encoding = Encoding::new(net, &best.order, groups).map_err(|error| unencodable(&error))?;
-    let system = NetSystem::build(encoding, &run.budget, options(args), run.attention.clone());
+    let net = EncodedNet::new(net, &best.order, groups).map_err(|error| unencodable(&error))?;
+    let system = NetSystem::build(net, &run.budget, options(args), run.attention.clone());
     let system = system.map_err(|error| trouble(run, error))?;
     run.enter(Phase::Reach);
     let result = system.explore(strategy, &mut Note { run });
@@ -271,8 +271,14 @@ fn find_deadlock(args: &ReachArgs, run: &Run, net: &PetriNet, explored: &Explore
     if !args.trace || marking.is_none() {
         return Ok(());
     }
-    let trace = system.shortest_trace(&stuck).map_err(failed)?;
-    let trace = trace.filter(|trace| trace.holds(net));
+    let trace = match system.shortest_trace(&stuck).map_err(failed) {
+        // The answer is known all the same.
+        Err(Trouble::Unknown(reason)) => {
+            output::to_stderr(&format!("tremula: no sequence of firings: {reason}\n"));
+            return Ok(());
+        }
+        other => other?.filter(|trace| trace.holds(net)),
+    };
     let unsound = || Trouble::Failed(Failure::Internal("the net does not fire as the trace says".to_owned()));
     let trace = trace.ok_or_else(unsound)?;
     let mut known = run.known();

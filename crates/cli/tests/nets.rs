@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{assert_refused, at, at_most, code, exit, json, model, permutations, run, stdout, write_net};
+use common::{assert_refused, at, at_most, code, exit, json, model, permutations, run, stderr, stdout, write_net};
 use serde_json::Value;
 
 const KANBAN: &str = "pnml/Kanban-PT-00005.pnml";
@@ -133,6 +133,41 @@ fn a_trace_leads_to_the_deadlock() {
     let text = stdout(&run(&["reach", &path, "--deadlock", "--trace"]));
     assert!(text.contains("firings lead there:"), "{text}");
     assert_refused(&["reach", &path, "--trace"], "--deadlock");
+}
+
+/// A binary counter: it gets stuck when all bits are set, and every marking is on the way there.
+fn write_counter(path: &str, bits: usize) {
+    let place = |bit: usize, value: usize| {
+        format!("<place id=\"b{bit}{value}\"><initialMarking><text>{}</text></initialMarking></place>", 1 - value)
+    };
+    let arc = |from: String, to: String| format!("<arc id=\"{from}-{to}\" source=\"{from}\" target=\"{to}\"/>");
+    let flip = |at: usize, bit: usize, from: usize| {
+        let step = format!("t{at}");
+        [arc(format!("b{bit}{from}"), step.clone()), arc(step, format!("b{bit}{}", 1 - from))].concat()
+    };
+    let mut body = "<page id=\"g\">".to_owned();
+    for at in 0..bits {
+        body += &[place(at, 0), place(at, 1), format!("<transition id=\"t{at}\"/>"), flip(at, at, 0)].concat();
+        body.extend((0..at).map(|lower| flip(at, lower, 1)));
+    }
+    write_net(path, &(body + "</page>"));
+}
+
+#[test]
+fn a_deadlock_without_time_for_a_trace_is_one_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = at(&folder, "counter.pnml");
+    write_counter(&path, 6);
+    let value = json(&run(&["reach", &path, "--deadlock", "--trace", "--json"]));
+    assert_eq!(value["deadlock_trace"].as_array().map(Vec::len), Some(63));
+    write_counter(&path, 40);
+    let output = run(&["reach", &path, "--deadlock", "--trace", "--json", "--timeout", "2"]);
+    assert_eq!(code(&output), exit::VIOLATED, "{output:?}");
+    let value = json(&output);
+    assert_eq!((&value["verdict"], &value["deadlock"]), (&"complete".into(), &true.into()));
+    assert_eq!(value["deadlock_marking"].as_object().map(serde_json::Map::len), Some(40));
+    assert!(value["deadlock_trace"].is_null(), "{value}");
+    assert!(stderr(&output).contains("no sequence of firings: time limit of 2 s reached"), "{output:?}");
 }
 
 #[test]

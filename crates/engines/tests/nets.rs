@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tremula_diagrams::mdd::{Mdd, MddOptions, Saturation};
 use tremula_diagrams::{Attention, Budget, Error};
-use tremula_engines::net::{self, Contest, Contestant, Encoding, Lineup, NetSystem, NoWinner, groups};
+use tremula_engines::net::{self, Contest, Contestant, EncodedNet, Lineup, NetSystem, NoWinner, groups};
 use tremula_engines::{Order, Strategy};
 use tremula_models::{Arc, Limits, PetriNet, Place, Transition, Unit, Units, read_pnml_file};
 use tremula_orders::{FlowLimits, OrderLimits, Semiflows, candidates};
@@ -38,7 +38,7 @@ fn saturations() -> impl Iterator<Item = Way> {
 }
 
 fn build(net: &PetriNet, order: &[u32], budget: &Budget, options: MddOptions) -> Result<NetSystem, Error> {
-    let encoding = Encoding::new(net, order, &[]).expect("few tokens");
+    let encoding = EncodedNet::new(net, order, &[]).expect("few tokens");
     NetSystem::build(encoding, budget, options, Attention::default())
 }
 
@@ -272,7 +272,7 @@ fn check_shared(name: &str, net: &PetriNet, expected: &Values, deadlocks: Option
     let groups = groups(net, &Semiflows::of(net, &FlowLimits::default()));
     for order in orders(net).iter().take(4) {
         for (saturation, stress) in [(SATURATIONS[0], None), (SATURATIONS[1], None), (SATURATIONS[0], Some(97))] {
-            let encoding = Encoding::new(net, order, &groups).unwrap();
+            let encoding = EncodedNet::new(net, order, &groups).unwrap();
             let options = MddOptions { stress, ..THRIFTY };
             let system = NetSystem::build(encoding, &Budget::new(MEMORY), options, Attention::default()).unwrap();
             let states = explore(&system, Way::Saturate(saturation)).unwrap();
@@ -566,7 +566,7 @@ fn units_that_are_not_safe_are_found_out() {
     let believed = |net: &PetriNet| {
         let groups = groups(net, &Semiflows::default());
         assert_eq!(groups.len(), 1);
-        let encoding = Encoding::new(net, &[0, 1, 2], &groups).unwrap();
+        let encoding = EncodedNet::new(net, &[0, 1, 2], &groups).unwrap();
         let options = MddOptions::default();
         let system = NetSystem::build(encoding, &Budget::new(MEMORY), options, Attention::default()).unwrap();
         let states = system.saturator(Saturation::default()).run().unwrap();

@@ -1,6 +1,6 @@
 //! What all operations share: the forest, nodes in the making, and what protects them.
 
-use super::event::Events;
+use super::event::{Change, Event, Events};
 use super::project::Plans;
 use crate::error::Error;
 use tremula_table::{Attention, Branch, Budget, Forest, ForestOptions, HandleSlots, Lease, Ref, SetupError};
@@ -48,6 +48,7 @@ pub struct Core {
     pub closures: u32,
     /// For frames that became large; they keep their memory.
     frame_lease: Lease,
+    event_lease: Lease,
 }
 
 /// Branches from which on frames need a lease.
@@ -77,7 +78,18 @@ impl Core {
             kept: Vec::new(),
             closures: 0,
             frame_lease: budget.take(0).expect("nothing always fits"),
+            event_lease: budget.take(0).expect("nothing always fits"),
         })
+    }
+
+    /// The event with these changes.
+    pub fn event(&mut self, changes: &[Change]) -> Result<Event, Error> {
+        let event = self.events.event(changes)?;
+        let bytes = self.events.bytes();
+        if bytes != self.event_lease.bytes() {
+            self.event_lease.resize(bytes).map_err(|_| Error::TableFull)?;
+        }
+        Ok(event)
     }
 
     /// Make a node of the frame at `level`, and empty the frame.

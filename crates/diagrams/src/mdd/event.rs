@@ -77,6 +77,12 @@ impl Events {
         })
     }
 
+    /// Memory for all of them, as far as it is known here: a hash map has a byte for each entry besides, and room for more.
+    pub fn bytes(&self) -> usize {
+        let entries = self.numbers.capacity() * 8 / 7;
+        self.steps.capacity() * size_of::<Step>() + entries * (size_of::<(Step, Event)>() + 1)
+    }
+
     /// The first step of an event that is not [`Event::NOTHING`].
     #[inline]
     pub fn first(&self, event: Event) -> Step {

@@ -65,7 +65,7 @@ impl MddManager {
     pub fn event(&self, changes: &[Change]) -> Result<Event, Error> {
         match changes.iter().find(|change| change.level as usize >= self.levels) {
             Some(change) => Err(Error::LevelTooLarge { level: change.level }),
-            None => self.core().events.event(changes),
+            None => self.core().event(changes),
         }
     }
 
@@ -77,7 +77,19 @@ impl MddManager {
             Change { least: after(change.least), most: after(change.most), delta: -change.delta, ..change }
         });
         let changes: Vec<Change> = changes.collect();
-        core.events.event(&changes)
+        core.event(&changes)
+    }
+
+    /// The changes of an event, from above; not those that change nothing and allow everything.
+    #[must_use]
+    pub fn changes(&self, event: Event) -> Vec<Change> {
+        self.core().events.changes(event).collect()
+    }
+
+    /// Memory that events take, beside the table.
+    #[must_use]
+    pub fn event_bytes(&self) -> usize {
+        self.core().events.bytes()
     }
 
     /// Let operations end with [`Error::OutOfFuel`] after so many more look-ups of results, or never.

@@ -10,7 +10,7 @@
 //! How many levels a contestant has done does not tell how good it is: bad orders do the last levels quickly and never get
 //! to the first. So the field shrinks from its end.
 
-use super::encoding::{Encoding, EncodingError};
+use super::encoding::{EncodedNet, EncodingError};
 use super::lineup::Lineup;
 use super::rehearsal::rehearse;
 use super::runner::Runner;
@@ -89,6 +89,9 @@ impl std::fmt::Debug for Unfinished {
 /// Look-ups that the favourite gets before anybody else: many nets need no more.
 const WARM_UP: u64 = 100_000;
 
+/// At most this part of the memory, one in so many, is for what contestants need before they begin.
+const ENTRIES_SHARE: usize = 4;
+
 /// Rounds of the field: how many are in it, and how many look-ups the first of them may make; the second may make half as
 /// many, the third a third, and so on.
 const ROUNDS: [(usize, u64); 11] = [
@@ -125,7 +128,8 @@ impl Contest<'_> {
 
     /// Rehearse, then let all work until one is done.
     fn run_all<'a>(&'a self, early_favourite: Runner<'a>) -> Vec<Runner<'a>> {
-        let mut runners: Vec<Runner> = self.ranking().into_iter().map(|number| Runner::new(self, number)).collect();
+        let mut runners: Vec<Runner> =
+            self.ranking(early_favourite.entry_bytes()).into_iter().map(|number| Runner::new(self, number)).collect();
         match runners.iter().position(|runner| runner.number == early_favourite.number) {
             Some(place) => runners[place] = early_favourite,
             None => drop(early_favourite),
@@ -146,24 +150,26 @@ impl Contest<'_> {
         })
     }
 
-    /// Who takes part, the most promising first: those who rehearsed well, then the others as they are in the lineup.
-    fn ranking(&self) -> Vec<usize> {
+    /// Who takes part, the most promising first: those who rehearsed well, then the others as they are in the lineup. All
+    /// of them need `entry_bytes` to begin, which shall not use up the memory for diagrams.
+    fn ranking(&self, entry_bytes: usize) -> Vec<usize> {
         let mut ranking = rehearse(self);
         let others: Vec<usize> = (0..self.lineup.contestants.len()).filter(|n| !ranking.contains(n)).collect();
         ranking.extend(others);
-        ranking.truncate(1 + ROUNDS[0].0);
+        let most_entries = self.budget.limit() / ENTRIES_SHARE / entry_bytes.max(1);
+        ranking.truncate((1 + ROUNDS[0].0).min(most_entries.max(1)));
         ranking
     }
 
     /// The net as a contestant sees it.
-    pub(super) fn encoding(&self, number: usize) -> Result<Encoding, EncodingError> {
+    pub(super) fn encoding(&self, number: usize) -> Result<EncodedNet, EncodingError> {
         self.encoding_of(self.net, number)
     }
 
     /// This or a similar net as a contestant sees it.
-    pub(super) fn encoding_of(&self, net: &PetriNet, number: usize) -> Result<Encoding, EncodingError> {
+    pub(super) fn encoding_of(&self, net: &PetriNet, number: usize) -> Result<EncodedNet, EncodingError> {
         let Contestant { order, grouped, .. } = &self.lineup.contestants[number];
-        Encoding::new(net, order, if *grouped { &self.lineup.groups } else { &[] })
+        EncodedNet::new(net, order, if *grouped { &self.lineup.groups } else { &[] })
     }
 
     /// All rounds of the field, until one is done or nobody can go on.

@@ -68,21 +68,28 @@ pub struct Encoding {
     pub variables: Vec<Variable>,
     /// The value of each variable at the start.
     pub initial: Vec<u32>,
-    /// What each transition does, in the order of the net; nothing for those that can never fire, because a place
-    /// without a variable forbids it.
-    pub transitions: Vec<Option<Vec<Change>>>,
     /// Tokens of each place that has no variable: its index and their number.
     pub constants: Vec<(u32, u64)>,
 }
 
-impl Encoding {
+/// A net in terms of variables, and what its transitions do to these.
+#[derive(Clone, Debug)]
+pub struct EncodedNet {
+    /// What the variables mean.
+    pub encoding: Encoding,
+    /// What each transition does, in the order of the net; nothing for those that can never fire, because a place
+    /// without a variable forbids it.
+    pub transitions: Vec<Option<Vec<Change>>>,
+}
+
+impl EncodedNet {
     /// Encode `net` with its places in this order, from the root of diagrams on. A group of places has the level at which
     /// they are on average.
     ///
     /// # Panics
     ///
     /// If `order` is not a permutation of the places, or the groups are not disjoint.
-    pub fn new(net: &PetriNet, order: &[u32], groups: &[Group]) -> Result<Encoding, EncodingError> {
+    pub fn new(net: &PetriNet, order: &[u32], groups: &[Group]) -> Result<EncodedNet, EncodingError> {
         let mut positions = vec![None; net.places.len()];
         for (position, &place) in order.iter().enumerate() {
             let earlier = positions[place as usize].replace(position);
@@ -96,9 +103,11 @@ impl Encoding {
         let initial = encoder.initial()?;
         let transitions = net.transitions.iter().map(|transition| encoder.changes(&transition.effects()));
         let transitions = transitions.collect::<Result<_, _>>()?;
-        Ok(Encoding { variables, initial, transitions, constants })
+        Ok(EncodedNet { encoding: Encoding { variables, initial, constants }, transitions })
     }
+}
 
+impl Encoding {
     /// What markings of `net`, which this is the encoding of, must not be reachable if places that are believed to share one
     /// token do: in these, without a change, a transition would give them another.
     pub fn overflows(&self, net: &PetriNet) -> Result<Vec<Vec<Change>>, EncodingError> {
@@ -365,7 +374,7 @@ mod tests {
                 (&[(0, 8)], &[(0, 8 + great)]),
             ],
         );
-        let encoding = Encoding::new(&net, &[2, 1, 0], &[]).unwrap();
+        let EncodedNet { encoding, transitions } = EncodedNet::new(&net, &[2, 1, 0], &[]).unwrap();
         assert_eq!(encoding.constants, [(1, 5)]);
         assert_eq!(encoding.initial, [2, 3]);
         assert_eq!(encoding.variables[1].tokens(2), 7 + 2 * u128::from(great));
@@ -373,13 +382,13 @@ mod tests {
         let change = |level, least, delta| Change { level, least, most: u32::MAX, delta };
         // Taking a step needs one; eight tokens are there only if there is a step beyond the seven.
         let expected = [Some(vec![change(0, 0, 1), change(1, 1, -1)]), None, Some(vec![change(1, 1, 1)])];
-        assert_eq!(encoding.transitions, expected);
+        assert_eq!(transitions, expected);
     }
 
     #[test]
     fn what_nodes_cannot_hold_is_refused_by_name() {
         let net = net(&[1 << 40, 0], &[(&[(0, 1)], &[(1, 1)])]);
-        let error = Encoding::new(&net, &[0, 1], &[]).unwrap_err();
+        let error = EncodedNet::new(&net, &[0, 1], &[]).unwrap_err();
         assert_eq!(error, EncodingError::TooManyTokens { place: "p0".to_owned() });
     }
 
@@ -391,18 +400,22 @@ mod tests {
             &[(&[(1, 1)], &[(2, 1), (3, 1)]), (&[(2, 1)], &[(0, 1)]), (&[(0, 1), (1, 1)], &[(0, 1), (1, 1)])],
         );
         let places = vec![0, 1, 2];
-        let always =
-            Encoding::new(&net, &[3, 0, 1, 2], &[Group { places: places.clone(), always_one: true, believed: false }])
-                .unwrap();
+        let EncodedNet { encoding: always, transitions } = EncodedNet::new(
+            &net,
+            &[3, 0, 1, 2],
+            &[Group { places: places.clone(), always_one: true, believed: false }],
+        )
+        .unwrap();
         assert_eq!(always.initial, [0, 1]);
         let moved =
             |from: u32, to: u32| Change { level: 1, least: from, most: from, delta: i64::from(to) - i64::from(from) };
         let give = Change { level: 0, least: 0, most: u32::MAX, delta: 1 };
-        assert_eq!(always.transitions, [Some(vec![give, moved(1, 2)]), Some(vec![moved(2, 0)]), None]);
+        assert_eq!(transitions, [Some(vec![give, moved(1, 2)]), Some(vec![moved(2, 0)]), None]);
         assert_eq!(always.marking(&[4, 2]), [0, 0, 1, 4]);
-        let maybe = Encoding::new(&net, &[3, 0, 1, 2], &[Group { places, always_one: false, believed: true }]).unwrap();
+        let EncodedNet { encoding: maybe, transitions } =
+            EncodedNet::new(&net, &[3, 0, 1, 2], &[Group { places, always_one: false, believed: true }]).unwrap();
         assert_eq!(maybe.initial, [0, 2]);
         assert_eq!(maybe.marking(&[0, 0]), [0; 4]);
-        assert_eq!(maybe.transitions[1], Some(vec![moved(3, 1)]));
+        assert_eq!(transitions[1], Some(vec![moved(3, 1)]));
     }
 }

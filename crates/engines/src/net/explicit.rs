@@ -8,6 +8,7 @@
 //! never fires; what semiflows bound never tries to.
 
 use super::encoding::{Encoding, Variable};
+use super::system::NetSystem;
 use tremula_diagrams::mdd::{Change, Mdd, MddManager};
 use tremula_diagrams::{Attention, Budget, Error, Lease, Word, WordSet};
 
@@ -67,16 +68,16 @@ pub enum Explicit {
 impl Explicit {
     /// Begin; the list may take `most_bytes` of the budget.
     pub fn new(
-        encoding: &Encoding,
+        system: &NetSystem,
         packing: &Packing,
         budget: &Budget,
         most_bytes: usize,
         attention: &Attention,
     ) -> Result<Explicit, Error> {
         if packing.bits() < u64::BITS {
-            Listing::new(encoding, packing, budget, most_bytes, attention).map(Explicit::Narrow)
+            Listing::new(system, packing, budget, most_bytes, attention).map(Explicit::Narrow)
         } else {
-            Listing::new(encoding, packing, budget, most_bytes, attention).map(Explicit::Wide)
+            Listing::new(system, packing, budget, most_bytes, attention).map(Explicit::Wide)
         }
     }
 
@@ -167,17 +168,17 @@ const BATCH: usize = 32;
 
 impl<W: Word> Listing<W> {
     fn new(
-        encoding: &Encoding,
+        system: &NetSystem,
         packing: &Packing,
         budget: &Budget,
         most_bytes: usize,
         attention: &Attention,
     ) -> Result<Listing<W>, Error> {
         let shifts = packing.shifts();
-        let possible = encoding.transitions.iter().flatten();
-        let moves = possible.filter_map(|changes| Move::new(changes, packing, &shifts)).collect();
+        let changes = system.events.iter().map(|&event| system.manager.changes(event));
+        let moves = changes.filter_map(|changes| Move::new(&changes, packing, &shifts)).collect();
         let with_value = |word: W, (&value, &shift): (&u32, &u32)| word | W::from(value) << shift;
-        let start = encoding.initial.iter().zip(&shifts).fold(W::from(0), with_value);
+        let start = system.encoding.initial.iter().zip(&shifts).fold(W::from(0), with_value);
         let mut listed = WordSet::new(budget).map_err(|_| Error::TableFull)?;
         listed.insert(start).map_err(|_| Error::TableFull)?;
         Ok(Listing {
@@ -268,7 +269,7 @@ fn most_words<W>(bytes: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::system::NetSystem;
+    use crate::net::encoding::EncodedNet;
     use tremula_diagrams::mdd::{MddOptions, Saturation};
     use tremula_models::{Limits, read_pnml_file};
     use tremula_orders::{FlowLimits, Semiflows, place_bounds};
@@ -277,11 +278,11 @@ mod tests {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/pnml/Kanban-PT-00005.pnml");
         let net = read_pnml_file(path.as_ref(), &Limits::default()).unwrap();
         let order: Vec<u32> = (0..net.places.len() as u32).collect();
-        let encoding = Encoding::new(&net, &order, &[]).unwrap();
+        let net_in_order = EncodedNet::new(&net, &order, &[]).unwrap();
         let bounds = place_bounds(&net, &Semiflows::of(&net, &FlowLimits::default()));
-        let packing = Packing::of(&encoding, &bounds).unwrap();
+        let packing = Packing::of(&net_in_order.encoding, &bounds).unwrap();
         let budget = Budget::new(1 << 30);
-        let system = NetSystem::build(encoding, &budget, MddOptions::default(), Attention::default()).unwrap();
+        let system = NetSystem::build(net_in_order, &budget, MddOptions::default(), Attention::default()).unwrap();
         (budget, system, packing)
     }
 
@@ -289,7 +290,7 @@ mod tests {
     fn the_list_is_what_saturation_finds_however_often_it_is_interrupted() {
         let (budget, system, packing) = kanban();
         assert_eq!(packing.bits(), 16 * 3);
-        let mut explicit = Explicit::new(&system.encoding, &packing, &budget, 1 << 30, &Attention::default()).unwrap();
+        let mut explicit = Explicit::new(&system, &packing, &budget, 1 << 30, &Attention::default()).unwrap();
         assert!(matches!(explicit, Explicit::Narrow(_)));
         let mut interruptions = 0;
         while let Err(error) = explicit.run(Some(1_000_000)) {
@@ -304,8 +305,7 @@ mod tests {
     #[test]
     fn wide_words_find_the_same() {
         let (budget, system, packing) = kanban();
-        let mut listing =
-            Listing::<u128>::new(&system.encoding, &packing, &budget, 1 << 30, &Attention::default()).unwrap();
+        let mut listing = Listing::<u128>::new(&system, &packing, &budget, 1 << 30, &Attention::default()).unwrap();
         listing.run(None).unwrap();
         assert_eq!(listing.diagram(&system.manager).unwrap().count().unwrap().to_string(), "2546432");
     }
@@ -314,7 +314,7 @@ mod tests {
     fn limits_end_it() {
         let (budget, system, packing) = kanban();
         let attention = Attention::default();
-        let explicit = |bytes| Explicit::new(&system.encoding, &packing, &budget, bytes, &attention).unwrap();
+        let explicit = |bytes| Explicit::new(&system, &packing, &budget, bytes, &attention).unwrap();
         assert_eq!(explicit(1 << 20).run(None), Err(Error::TableFull));
         attention.cancel();
         assert_eq!(explicit(1 << 30).run(None), Err(Error::Cancelled));

@@ -1,7 +1,7 @@
 //! Who takes part in a contest.
 
 use super::contest::Contestant;
-use super::encoding::Encoding;
+use super::encoding::EncodedNet;
 use super::explicit::Packing;
 use super::groups::{Group, groups};
 use super::way::Way;
@@ -125,7 +125,7 @@ fn others(
     (recipe, order): (Recipe, &[u32]),
 ) -> Vec<(usize, Contestant)> {
     let approach = |way| Approach { way, grouped: !groups.is_empty(), is_robust: false }.in_order(recipe, order);
-    let packs = Encoding::new(net, order, groups).is_ok_and(|encoding| Packing::of(&encoding, bounds).is_some());
+    let packs = EncodedNet::new(net, order, groups).is_ok_and(|net| Packing::of(&net.encoding, bounds).is_some());
     // A list is good or ends soon: it comes right after the favourite.
     let explicit = packs.then(|| (0, approach(Way::Explicit)));
     let rounds = [(CHAINING_PLACE, approach(Way::Chaining)), (BFS_PLACE, approach(Way::Bfs))];

@@ -38,7 +38,7 @@ mod trace;
 mod way;
 
 pub use contest::{Contest, Contestant, Finished, NoWinner, Unfinished};
-pub use encoding::{Encoding, EncodingError, Variable};
+pub use encoding::{EncodedNet, Encoding, EncodingError, Variable};
 pub use groups::{Group, groups};
 pub use lineup::Lineup;
 pub use share::{Share, share};

@@ -51,6 +51,11 @@ impl<'a> Runner<'a> {
         self.engine.as_ref().map_or(0, |engine| engine.explorer.progress())
     }
 
+    /// Memory that each contestant needs before it can begin, as far as this one knows.
+    pub fn entry_bytes(&self) -> usize {
+        self.engine.as_ref().map_or(0, |engine| engine.system.manager.event_bytes())
+    }
+
     /// Work to the end, and stop the others there.
     pub fn run_to_end(mut self, stop: &(impl Fn() + Sync)) -> Runner<'a> {
         if self.work(None) {

@@ -1,6 +1,6 @@
 //! A net inside a manager of multi-valued diagrams.
 
-use super::encoding::Encoding;
+use super::encoding::{EncodedNet, Encoding};
 use crate::reach::{Observer, Reached, Stopped, explore};
 use crate::space::Space;
 use crate::strategy::Strategy;
@@ -18,6 +18,8 @@ pub struct NetSystem {
     pub encoding: Encoding,
     /// One event for each transition that may fire, in the order of the net.
     pub events: Vec<Event>,
+    /// The index of the transition of each event.
+    pub transitions: Vec<u32>,
 }
 
 /// Exact figures of all reachable markings.
@@ -36,16 +38,18 @@ pub struct StateSpace {
 impl NetSystem {
     /// Bring a net into a manager of its own.
     pub fn build(
-        encoding: Encoding,
+        net: EncodedNet,
         budget: &Budget,
         options: MddOptions,
         attention: Attention,
     ) -> Result<NetSystem, Error> {
+        let EncodedNet { encoding, transitions } = net;
         let manager = MddManager::new(encoding.variables.len(), budget, options, attention)?;
         let initial = manager.vector(&encoding.initial)?;
-        let possible = encoding.transitions.iter().flatten();
-        let events = possible.map(|changes| manager.event(changes)).collect::<Result<_, _>>()?;
-        Ok(NetSystem { manager, initial, encoding, events })
+        let possible = (0..).zip(transitions).filter_map(|(at, changes)| Some((at, changes?)));
+        let events = possible.map(|(at, changes)| Ok((manager.event(&changes)?, at)));
+        let (events, transitions) = events.collect::<Result<Vec<(Event, u32)>, Error>>()?.into_iter().unzip();
+        Ok(NetSystem { manager, initial, encoding, events, transitions })
     }
 
     /// Compute all reachable markings round by round.

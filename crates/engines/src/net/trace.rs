@@ -41,15 +41,13 @@ impl NetSystem {
     /// From a marking of the last set to the initial one, by markings of the sets between.
     fn walk_back(&self, distances: &[Mdd], values: Vec<u32>) -> Result<Trace, Error> {
         let marking = self.encoding.marking(&values);
-        let possible = self.encoding.transitions.iter().enumerate();
-        let live: Vec<usize> = possible.filter(|(_, changes)| changes.is_some()).map(|(at, _)| at).collect();
         let back: Vec<Event> =
             self.events.iter().map(|&event| self.manager.reversed(event)).collect::<Result<_, _>>()?;
         let mut at = self.manager.vector(&values)?;
         let mut firings = Vec::new();
         for before in distances.iter().rev().skip(1) {
             let (event, predecessor) = self.predecessor(&at, before, &back)?;
-            firings.push(live[event]);
+            firings.push(self.transitions[event] as usize);
             at = predecessor;
         }
         firings.reverse();

@@ -52,7 +52,7 @@ impl Explorer {
                 let &Means { bounds, budget, list_bytes, attention } = means;
                 // What cannot be packed needs more than all memory.
                 let packing = Packing::of(&system.encoding, bounds).ok_or(Error::TableFull)?;
-                let explicit = Explicit::new(&system.encoding, &packing, budget, list_bytes, attention)?;
+                let explicit = Explicit::new(system, &packing, budget, list_bytes, attention)?;
                 Explorer::Explicit(Box::new(explicit))
             }
         })
