@@ -137,8 +137,8 @@ pub struct ReachArgs {
     /// How to explore, see below
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategy)]
     pub strategy: Strategy,
-    /// Kind of diagrams: auto, bdd (for .bdd files), ldd (for .ldd files) or mdd
-    /// (for Petri nets); or gpu (for .bdd files on an NVIDIA device)
+    /// Kind of diagrams: auto, bdd, ldd (for .ldd files) or mdd (for Petri nets);
+    /// or gpu, which is bdd on an NVIDIA device
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = engine)]
     pub engine: Engine,
     /// Worker threads [default: all cores that the machine or container allows]
@@ -245,8 +245,8 @@ pub struct ConvertArgs {
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example:\n  tremula info model.bdd --matrix --svg matrix.svg")]
 pub struct InfoArgs {
-    /// The model: a Petri net (.pnml) or a .bdd file in either layout, plain or
-    /// .gz
+    /// The model: a Petri net (.pnml), lists (.ldd) or a .bdd file in either
+    /// layout, plain or .gz
     pub model: PathBuf,
     /// Print which group reads (r), writes (w) or reads and writes (+) what, or
     /// which transition takes (t), gives (g) or does both (+) where

@@ -6,7 +6,7 @@ use crate::memory::Size;
 use crate::numbers::{self, short};
 use crate::output;
 use crate::reach::{Note, Trouble, count_found, note_end, trouble};
-use crate::run::{Phase, Run, Setting};
+use crate::run::{Phase, Run};
 use tremula_diagrams::{Bdd, Error, Manager};
 use tremula_engines::{Order, Strategy, explore as explore_rounds};
 use tremula_gpu::{Bulk, Cuda, Diagram, Figures, Graph, NoDevice, Set};
@@ -18,7 +18,7 @@ const DEFAULT_PERCENT: f64 = 50.0;
 /// Explore on the first device, and bring the states back into `manager`.
 pub fn explore(args: &ReachArgs, run: &Run, model: &BddSystem, manager: &Manager) -> Result<Bdd, Trouble> {
     let strategy = strategy_for_devices(args.strategy)?;
-    run.known().setting = Setting { format: "bdd", engine: "gpu", order: "given".to_owned() };
+    run.known().setting.engine = "gpu";
     run.known().strategy = strategy;
     let graph = Graph::compile(model).map_err(|error| Trouble::Failed(Failure::Internal(error.to_string())))?;
     let bytes = device_bytes(args.gpu_mem).map_err(no_device)?;

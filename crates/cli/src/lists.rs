@@ -1,6 +1,6 @@
 //! `tremula reach` for models of list decision diagrams.
 
-use crate::args::{Engine, ReachArgs};
+use crate::args::ReachArgs;
 use crate::error::Failure;
 use crate::reach::{self, Note, Trouble, note_end, trouble};
 use crate::report::Figures;
@@ -36,9 +36,6 @@ pub fn explore(args: &ReachArgs, run: &Run, model: &LddSystem, figures: &mut Opt
 
 fn refuse_what_lists_cannot(args: &ReachArgs) -> Result<(), Trouble> {
     let refuse = |problem: &str| Err(Trouble::Failed(Failure::Input(problem.to_owned())));
-    if matches!(args.engine, Engine::Bdd | Engine::Gpu) {
-        return refuse(".ldd models are explored with --engine ldd");
-    }
     if args.save_states.is_some() || args.check_stored {
         return refuse("the states of .ldd models cannot be saved or compared yet");
     }

@@ -32,6 +32,7 @@
 mod args;
 mod bench;
 mod bench_args;
+mod binary;
 mod board;
 mod convert;
 mod error;

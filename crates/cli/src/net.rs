@@ -91,8 +91,17 @@ pub fn markings_of_rank(
 /// Is there anything that the user wants and nets cannot?
 pub fn refuse_what_nets_cannot(args: &ReachArgs) -> Result<(), Trouble> {
     let refuse = |problem: &str| Err(Trouble::Failed(Failure::Input(problem.to_owned())));
-    if matches!(args.engine, Engine::Bdd | Engine::Ldd | Engine::Gpu) {
-        return refuse("Petri nets are explored with --engine mdd");
+    if matches!(args.engine, Engine::Bdd | Engine::Gpu) {
+        return refuse("several processes explore Petri nets with --engine mdd");
+    }
+    refuse_what_no_engine_can(args)
+}
+
+/// Is there anything that the user wants and no kind of diagrams can do for nets?
+pub fn refuse_what_no_engine_can(args: &ReachArgs) -> Result<(), Trouble> {
+    let refuse = |problem: &str| Err(Trouble::Failed(Failure::Input(problem.to_owned())));
+    if args.engine == Engine::Ldd {
+        return refuse("Petri nets are explored with --engine mdd, bdd or gpu");
     }
     if args.save_states.is_some() {
         return refuse("the states of Petri nets cannot be saved yet");
@@ -144,7 +153,7 @@ fn contest(
 }
 
 /// All orders that may be good, or the one that the user wants.
-fn line_up(args: &ReachArgs, run: &Run, net: &PetriNet) -> Result<Lineup, Trouble> {
+pub fn line_up(args: &ReachArgs, run: &Run, net: &PetriNet) -> Result<Lineup, Trouble> {
     let OrderChoice::Chosen(recipe) = args.order else { return Ok(Lineup::new(net, run.workers as usize)) };
     Lineup::in_order(net, recipe).ok_or_else(|| Trouble::Failed(no_such_order(recipe)))
 }

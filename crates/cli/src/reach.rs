@@ -9,7 +9,7 @@ use crate::report::{Figures, Report};
 use crate::run::{Phase, Run};
 use crate::states::{self, count_states};
 use crate::watch::Watch;
-use crate::{gpu, lists, net};
+use crate::{binary, gpu, lists, net};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tremula_diagrams::{Bdd, Counters, Error, Lease, Manager, Options};
@@ -115,20 +115,41 @@ fn finish(
 /// Load, explore and count; `figures` are those at the end, whatever the end.
 fn explore(args: &ReachArgs, run: &Run, figures: &mut Option<Figures>) -> Result<Answer, Trouble> {
     match read_any(run)? {
+        TransitionSystem::Net(net) if binary::is_wanted(args) => {
+            let model = binary::of_net(args, run, &net)?;
+            drop(net);
+            explore_binary(args, run, model, figures)
+        }
         TransitionSystem::Net(net) => net::explore(args, run, &net, figures).map(|()| Answer::Figures),
+        TransitionSystem::Ldd(model) if binary::is_wanted(args) => {
+            refuse_what_diagrams_cannot(args)?;
+            let bits = binary::of_lists(args, run, &model)?;
+            drop(model);
+            explore_binary(args, run, bits, figures)
+        }
         TransitionSystem::Ldd(model) => {
             refuse_what_diagrams_cannot(args)?;
             lists::explore(args, run, &model, figures).map(|()| Answer::Figures)
         }
         TransitionSystem::Bdd(model) => {
             refuse_what_bdds_cannot(args)?;
-            if args.engine == Engine::Gpu {
-                return explore_on_device(args, run, model).map(Answer::Diagram);
-            }
-            let loaded = load(args, run, model)?;
-            explore_loaded(args, run, loaded, figures)
+            explore_binary(args, run, model, figures)
         }
     }
+}
+
+/// Explore with binary diagrams.
+fn explore_binary(
+    args: &ReachArgs,
+    run: &Run,
+    model: BddSystem,
+    figures: &mut Option<Figures>,
+) -> Result<Answer, Trouble> {
+    if args.engine == Engine::Gpu {
+        return explore_on_device(args, run, model).map(Answer::Diagram);
+    }
+    let loaded = load(args, run, model)?;
+    explore_loaded(args, run, loaded, figures)
 }
 
 fn refuse_what_diagrams_cannot(args: &ReachArgs) -> Result<(), Trouble> {

@@ -31,8 +31,7 @@ fn what_lists_cannot_is_refused() {
     let path = model(LISTS);
     let folder = tempfile::tempdir().unwrap();
     for (args, words) in [
-        (&["reach", &path, "--engine", "bdd"][..], "--engine ldd"),
-        (&["reach", &path, "--engine", "mdd"], "--engine mdd is for Petri nets"),
+        (&["reach", &path, "--engine", "mdd"][..], "--engine mdd is for Petri nets"),
         (&["reach", &path, "--order", "force"], "--order auto or given"),
         (&["reach", &path, "--deadlock"], "--deadlock is for Petri nets"),
         (&["reach", &path, "--save-states", &at(&folder, "states")], "cannot be saved"),

@@ -174,10 +174,10 @@ fn a_deadlock_without_time_for_a_trace_is_one_all_the_same() {
 fn what_nets_cannot_is_refused() {
     let path = model(KANBAN);
     let folder = tempfile::tempdir().unwrap();
-    assert_refused(&["reach", &path, "--engine", "bdd"], "Petri nets are explored with --engine mdd");
     assert_refused(&["reach", &path, "--engine", "zdd"], "expected auto, bdd, ldd, mdd or gpu");
-    assert_refused(&["reach", &path, "--engine", "ldd"], "--engine mdd");
-    assert_refused(&["reach", &path, "--engine", "gpu"], "--engine mdd");
+    assert_refused(&["reach", &path, "--engine", "ldd"], "--engine mdd, bdd or gpu");
+    assert_refused(&["reach", &path, "--engine", "bdd", "--deadlock"], "--deadlock wants --engine mdd");
+    assert_refused(&["reach", &path, "--engine", "bdd", "--strategy", "explicit"], "wants --engine mdd");
     assert_refused(&["reach", &path, "--order", "units"], "there is no order `units` of this net");
     assert_refused(&["reach", &path, "--order", "random"], "unknown order `random`");
     assert_refused(&["reach", &path, "--order", "sloan+fast"], "unknown order `sloan+fast`");

@@ -1,5 +1,6 @@
 //! Nodes without duplicates: the unique table behind the reader and the writer.
 
+use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
 use crate::system::{Edge, MAX_NODE_ID, Node};
@@ -47,6 +48,41 @@ impl Builder {
         Ok(self.add(Node { variable, low, high })?.not_if(negate))
     }
 
+    /// Where one of two functions is true. Nothing recurs, however deep they are.
+    pub(crate) fn or(&mut self, a: Edge, b: Edge) -> Result<Edge, Full> {
+        let mut known: HashMap<(Edge, Edge), Edge> = HashMap::new();
+        let mut open = vec![(a, b)];
+        while let Some(&(a, b)) = open.last() {
+            let variable = self.variable(a).min(self.variable(b));
+            let halves =
+                [false, true].map(|value| (self.cofactor(a, variable, value), self.cofactor(b, variable, value)));
+            let of = |pair: (Edge, Edge)| plain_or(pair).or_else(|| known.get(&pair).copied());
+            match (plain_or((a, b)), halves.map(of)) {
+                (Some(edge), _) => {
+                    known.insert((a, b), edge);
+                    open.pop();
+                }
+                (None, [Some(low), Some(high)]) => {
+                    known.insert((a, b), self.decide(variable, low, high)?);
+                    open.pop();
+                }
+                (None, answers) => {
+                    open.extend(halves.iter().zip(answers).filter(|(_, known)| known.is_none()).map(|(half, _)| *half))
+                }
+            }
+        }
+        Ok(known[&(a, b)])
+    }
+
+    /// The function where `variable`, which is not below its first, has a value.
+    fn cofactor(&self, edge: Edge, variable: u32, value: bool) -> Edge {
+        if edge.is_terminal() || self.variable(edge) != variable {
+            return edge;
+        }
+        let node = &self.nodes[edge.id() as usize - 1];
+        (if value { node.high } else { node.low }).not_if(edge.is_complement())
+    }
+
     /// The edge to `node`, which must be reduced: low not complemented and not equal to high.
     pub(crate) fn add(&mut self, node: Node) -> Result<Edge, Full> {
         let slot = self.find(&node);
@@ -87,9 +123,41 @@ impl Builder {
     }
 }
 
+/// Where one of two functions is true, if that is plain.
+fn plain_or((a, b): (Edge, Edge)) -> Option<Edge> {
+    match (a, b) {
+        (Edge::TRUE, _) | (_, Edge::TRUE) => Some(Edge::TRUE),
+        (Edge::FALSE, other) | (other, Edge::FALSE) => Some(other),
+        _ if a == b => Some(a),
+        _ if a == !b => Some(Edge::TRUE),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn or_is_that_of_each_assignment() {
+        let mut builder = Builder::new();
+        // All functions of three variables, by their tables.
+        let functions: Vec<Edge> = (0..256_u32)
+            .map(|table| {
+                let mut row: Vec<Edge> =
+                    (0..8).map(|at| if table >> at & 1 == 1 { Edge::TRUE } else { Edge::FALSE }).collect();
+                for variable in (0..3).rev() {
+                    row = row.chunks(2).map(|pair| builder.decide(variable, pair[0], pair[1]).unwrap()).collect();
+                }
+                row[0]
+            })
+            .collect();
+        for a in 0..256 {
+            for b in 0..256 {
+                assert_eq!(builder.or(functions[a], functions[b]).unwrap(), functions[a | b]);
+            }
+        }
+    }
 
     #[test]
     fn equal_nodes_are_made_once() {

@@ -56,6 +56,7 @@
 #![forbid(unsafe_code)]
 
 mod bdd;
+mod bits;
 mod builder;
 mod check;
 mod cursor;
@@ -69,6 +70,7 @@ mod support;
 mod system;
 
 pub use bdd::{read_bdd, read_file, write_bdd};
+pub use bits::{CounterChange, Counters, TooManyBits};
 pub use error::{FormatError, Malformed, MalformedLists, Position, ReadError, SystemError, TextFault, WriteError};
 pub use ldd::{LddSystem, ListError, ListGroup, ListNode, MAX_INTEGERS, read_ldd, read_ldd_file};
 pub use limits::Limits;

@@ -49,7 +49,7 @@ impl Packing {
 }
 
 /// The greatest value of a variable.
-fn greatest(variable: &Variable, bounds: &[Option<u64>]) -> Option<u32> {
+pub(super) fn greatest(variable: &Variable, bounds: &[Option<u64>]) -> Option<u32> {
     match variable {
         Variable::Place { place, least, step } => {
             let most = bounds[*place as usize]?;

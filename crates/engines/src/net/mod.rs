@@ -24,6 +24,7 @@
 //! Invariants: every order, way to explore and grouping of places gives the same figures; a contest that is stopped
 //! gives markings that are reachable for certain.
 
+mod bits;
 mod contest;
 mod encoding;
 mod explicit;
@@ -37,6 +38,7 @@ mod system;
 mod trace;
 mod way;
 
+pub use bits::{NotInBits, in_bits};
 pub use contest::{Contest, Contestant, Finished, NoWinner, Unfinished};
 pub use encoding::{EncodedNet, Encoding, EncodingError, Variable};
 pub use groups::{Group, groups};

@@ -1,0 +1,43 @@
+//! `tremula reach` for Petri nets and lists with binary diagrams: `--engine bdd` and `--engine gpu`.
+
+use crate::args::{Engine, ReachArgs};
+use crate::error::Failure;
+use crate::net;
+use crate::reach::Trouble;
+use crate::run::{Run, Setting};
+use tremula_engines::Strategy;
+use tremula_engines::net::{NotInBits, in_bits};
+use tremula_models::{BddSystem, LddSystem, PetriNet};
+
+/// Does the user want binary diagrams, whatever the model?
+pub fn is_wanted(args: &ReachArgs) -> bool {
+    matches!(args.engine, Engine::Bdd | Engine::Gpu)
+}
+
+/// A net in bits, in the order that looks best or that the user wants.
+pub fn of_net(args: &ReachArgs, run: &Run, net: &PetriNet) -> Result<BddSystem, Trouble> {
+    net::refuse_what_no_engine_can(args)?;
+    if args.deadlock {
+        return Err(refusal("--deadlock wants --engine mdd"));
+    }
+    if args.strategy == Strategy::EXPLICIT {
+        return Err(refusal("--strategy explicit wants --engine mdd"));
+    }
+    let lineup = net::line_up(args, run, net)?;
+    let best = &lineup.contestants[0];
+    run.known().setting = Setting { format: "pnml", engine: "bdd", order: best.name.clone() };
+    in_bits(net, &lineup, &best.order).map_err(|problem: NotInBits| Trouble::Unknown(problem.to_string()))
+}
+
+/// Lists in bits.
+pub fn of_lists(args: &ReachArgs, run: &Run, model: &LddSystem) -> Result<BddSystem, Trouble> {
+    if args.check_stored {
+        return Err(refusal("the states of .ldd models cannot be compared yet"));
+    }
+    run.known().setting = Setting { format: "ldd", engine: "bdd", order: "given".to_owned() };
+    model.in_bits().map_err(|problem| Trouble::Unknown(problem.to_string()))
+}
+
+fn refusal(problem: &str) -> Trouble {
+    Trouble::Failed(Failure::Input(problem.to_owned()))
+}
