@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
 use tremula_diagrams::mdd::{Mdd, MddOptions, Saturation};
-use tremula_diagrams::{Attention, Budget, Error};
+use tremula_diagrams::{Attention, Budget, Error, Manager};
 use tremula_engines::net::{self, Contest, Contestant, EncodedNet, Lineup, NetSystem, NoWinner, groups};
-use tremula_engines::{Order, Strategy};
+use tremula_engines::{Order, Strategy, SymbolicSystem, reach};
 use tremula_models::{Arc, Limits, PetriNet, Place, Transition, Unit, Units, read_pnml_file};
 use tremula_orders::{FlowLimits, OrderLimits, Semiflows, candidates};
 
@@ -322,6 +322,32 @@ fn every_order_and_strategy_finds_what_the_search_finds() {
             for way in saturations().chain(rounds().filter(|_| number < most_in_rounds)) {
                 let found = explore(&system, way).and_then(|states| values(&system, &states));
                 assert_eq!(found.as_ref(), Ok(&explicit.values), "{name} by {way:?} in {order:?}");
+            }
+        }
+    }
+}
+
+/// Bounds that hold, whether or not semiflows tell them.
+fn exact_bounds(net: &PetriNet, markings: &HashSet<Vec<u128>>) -> Vec<Option<u64>> {
+    let most = |place: usize| markings.iter().map(|marking| marking[place]).max();
+    (0..net.places.len()).map(|place| most(place).and_then(|tokens| u64::try_from(tokens).ok())).collect()
+}
+
+#[test]
+fn nets_in_bits_have_as_many_markings() {
+    for Sample { name, net, explicit } in &samples() {
+        let groups = groups(net, &Semiflows::of(net, &FlowLimits::default()));
+        let lineup = Lineup { groups, bounds: exact_bounds(net, &explicit.markings), contestants: Vec::new() };
+        for order in orders(net).iter().take(3) {
+            let model = net::in_bits(net, &lineup, order).unwrap();
+            assert_eq!(model.check(), Ok(()), "{name}");
+            let manager = Manager::new(&Budget::new(MEMORY)).unwrap();
+            let system = SymbolicSystem::build(&manager, &model).unwrap();
+            for order_of_work in [Order::Saturation, Order::Par, Order::Chaining] {
+                let strategy = Strategy { order: order_of_work, frontier: true };
+                let reached = reach(&system, strategy, &mut ()).unwrap_or_else(|stopped| panic!("{}", stopped.error));
+                let count = reached.states.count(&system.state_levels).unwrap();
+                assert_eq!(count.to_string(), explicit.values[0], "{name} by {strategy:?} in {order:?}");
             }
         }
     }
