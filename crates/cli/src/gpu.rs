@@ -6,9 +6,10 @@ use crate::memory::Size;
 use crate::numbers::{self, short};
 use crate::output;
 use crate::reach::{Note, Trouble, count_found, note_end, trouble};
+use crate::rival;
 use crate::run::{Phase, Run};
 use tremula_diagrams::{Bdd, Error, Manager};
-use tremula_engines::{Order, Strategy, explore as explore_rounds};
+use tremula_engines::{Strategy, explore as explore_rounds};
 use tremula_gpu::{Bulk, Cuda, Diagram, Figures, Graph, NoDevice, Set};
 use tremula_models::BddSystem;
 
@@ -17,7 +18,7 @@ const DEFAULT_PERCENT: f64 = 50.0;
 
 /// Explore on the first device, and bring the states back into `manager`.
 pub fn explore(args: &ReachArgs, run: &Run, model: &BddSystem, manager: &Manager) -> Result<Bdd, Trouble> {
-    let strategy = strategy_for_devices(args.strategy)?;
+    let strategy = wanted_strategy(args.strategy)?;
     run.known().setting.engine = "gpu";
     run.known().strategy = strategy;
     let graph = Graph::compile(model).map_err(|error| Trouble::Failed(Failure::Internal(error.to_string())))?;
@@ -57,15 +58,16 @@ fn note_lower_bound(run: &Run, model: &BddSystem, space: &Bulk<Cuda>, states: &S
 }
 
 /// There is no saturation in bulk yet; `auto` means what suits a device.
-fn strategy_for_devices(strategy: Strategy) -> Result<Strategy, Trouble> {
-    match strategy.order {
-        Order::Auto => Ok(Strategy { order: Order::Par, frontier: true }),
-        Order::Saturation | Order::Explicit => {
-            let problem = "--engine gpu explores with bfs, par or chaining, not by saturation";
-            Err(Trouble::Failed(Failure::Input(problem.to_owned())))
-        }
-        Order::Bfs | Order::Par | Order::Chaining => Ok(strategy),
-    }
+fn wanted_strategy(strategy: Strategy) -> Result<Strategy, Trouble> {
+    rival::strategy_for_devices(strategy).ok_or_else(|| {
+        let problem = "--engine gpu explores with bfs, par or chaining, not by saturation";
+        Trouble::Failed(Failure::Input(problem.to_owned()))
+    })
+}
+
+/// A machine on the first device, if there is one and it has room.
+pub fn open(memory: Option<Size>, graph: &Graph, initial: &Diagram) -> Option<Cuda> {
+    Cuda::new(graph, initial, device_bytes(memory).ok()?).ok()
 }
 
 /// Bytes of the device: percentages are of what it has free.

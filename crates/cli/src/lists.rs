@@ -14,7 +14,7 @@ pub fn explore(args: &ReachArgs, run: &Run, model: &LddSystem, figures: &mut Opt
     refuse_what_lists_cannot(args)?;
     run.known().setting = Setting { format: "ldd", engine: "ldd", order: "given".to_owned() };
     let failed = |error: Error| trouble(run, error);
-    let manager = reach::manager(run, reach::options(args, run))?;
+    let manager = reach::manager(run, reach::options(args, run), &run.attention)?;
     let system = ListSystem::build(&manager, model).map_err(failed)?;
     run.enter(Phase::Reach);
     let result = system.reach(args.strategy, &mut Note { run });

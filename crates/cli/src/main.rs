@@ -56,6 +56,7 @@ mod progress;
 mod ranks;
 mod reach;
 mod report;
+mod rival;
 mod run;
 mod signals;
 mod states;

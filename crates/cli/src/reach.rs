@@ -6,14 +6,16 @@ use crate::model::{self, NoModel};
 use crate::output;
 use crate::progress::Meter;
 use crate::report::{Figures, Report};
+use crate::rival::{self, HEAD_START, Match, Rival, Won};
 use crate::run::{Phase, Run};
 use crate::states::{self, count_states};
 use crate::watch::Watch;
 use crate::{binary, gpu, lists, net};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tremula_diagrams::{Bdd, Counters, Error, Lease, Manager, Options};
+use tremula_diagrams::{Attention, Bdd, Counters, Error, Lease, Manager, Options};
 use tremula_engines::{Observer, Round, Strategy, SymbolicSystem, stored_reachable};
+use tremula_gpu::Cuda;
 use tremula_models::{BddSystem, TransitionSystem};
 use tremula_orders::Heuristic;
 
@@ -148,8 +150,52 @@ fn explore_binary(
     if args.engine == Engine::Gpu {
         return explore_on_device(args, run, model).map(Answer::Diagram);
     }
-    let loaded = load(args, run, model)?;
-    explore_loaded(args, run, loaded, figures)
+    let (model, lease) = charge(args, run, model)?;
+    match rival::strategy_for_devices(args.strategy) {
+        Some(strategy) if args.engine == Engine::Auto && Cuda::has_driver() => {
+            explore_beside_device(args, run, (Arc::new(model), strategy), figures)
+        }
+        _ => {
+            let loaded = load(args, run, &model, &run.attention)?;
+            drop((model, lease));
+            explore_loaded(args, run, loaded, figures)
+        }
+    }
+}
+
+/// Explore, and take the answer of a device if that is first.
+fn explore_beside_device(
+    args: &ReachArgs,
+    run: &Run,
+    (model, strategy): (Arc<BddSystem>, Strategy),
+    figures: &mut Option<Figures>,
+) -> Result<Answer, Trouble> {
+    let (both, processors) = (run.attention.clone(), run.attention.of_one());
+    let (of_device, of_processors) = (Arc::clone(&model), processors.clone());
+    let game = Match { model: of_device, strategy, both, processors, head_start: HEAD_START };
+    let memory = args.gpu_mem;
+    let rival = Rival::start(game, move |graph, initial| gpu::open(memory, graph, initial));
+    let loaded = load(args, run, &model, &of_processors);
+    let outcome = loaded.and_then(|loaded| explore_loaded(args, run, loaded, figures));
+    match outcome {
+        Err(Trouble::Unknown(_)) if !run.is_stopped() => match rival.wait() {
+            Some(won) => take_from_device(args, run, &model, &won).map(Answer::Diagram),
+            None => outcome,
+        },
+        _ => {
+            rival.stop();
+            outcome
+        }
+    }
+}
+
+/// The states that a device was first to find.
+fn take_from_device(args: &ReachArgs, run: &Run, model: &BddSystem, won: &Won) -> Result<Found, Trouble> {
+    run.known().setting.engine = "gpu";
+    note_end(run, won.rounds, won.levels, won.strategy);
+    let manager = manager(run, options(args, run), &run.attention)?;
+    let states = won.states.import(&manager).map_err(|error| trouble(run, error))?;
+    found(args, run, model, states)
 }
 
 fn refuse_what_diagrams_cannot(args: &ReachArgs) -> Result<(), Trouble> {
@@ -206,14 +252,19 @@ fn explore_loaded(
 /// Explore on an accelerator; what it finds comes back into a manager.
 fn explore_on_device(args: &ReachArgs, run: &Run, model: BddSystem) -> Result<Found, Trouble> {
     let (model, _lease) = charge(args, run, model)?;
-    let manager = manager(run, options(args, run))?;
+    let manager = manager(run, options(args, run), &run.attention)?;
     let states = gpu::explore(args, run, &model, &manager)?;
+    found(args, run, &model, states)
+}
+
+/// States that were found elsewhere, counted.
+fn found(args: &ReachArgs, run: &Run, model: &BddSystem, states: Bdd) -> Result<Found, Trouble> {
     let levels: Vec<u32> = (0..model.state_bits()).map(BddSystem::current_variable).collect();
     let rounds = run.known().rounds;
     count_found(run, &states, &levels, rounds).map_err(|error| trouble(run, error))?;
-    let stored = if args.check_stored { stored_reachable(&manager, &model) } else { Ok(None) };
+    let stored = if args.check_stored { stored_reachable(states.manager(), model) } else { Ok(None) };
     let stored = stored.map_err(|error| trouble(run, error))?;
-    Ok(Found { states, widths: widths(&model), stored })
+    Ok(Found { states, widths: widths(model), stored })
 }
 
 /// Bits of each integer of a state.
@@ -236,14 +287,13 @@ pub fn note_end(run: &Run, rounds: u64, levels: Option<u64>, strategy: Strategy)
     (known.rounds, known.levels_only, known.strategy) = (rounds, levels.is_some(), strategy);
 }
 
-/// Bring the model into a manager; the model itself is gone afterwards.
-fn load(args: &ReachArgs, run: &Run, model: BddSystem) -> Result<Loaded, Trouble> {
-    let (model, _lease) = charge(args, run, model)?;
-    let manager = manager(run, options(args, run))?;
+/// Bring the model into a manager.
+fn load(args: &ReachArgs, run: &Run, model: &BddSystem, attention: &Attention) -> Result<Loaded, Trouble> {
+    let manager = manager(run, options(args, run), attention)?;
     let build = || -> Result<Loaded, Error> {
-        let system = SymbolicSystem::build(&manager, &model)?;
-        let stored = if args.check_stored { stored_reachable(&manager, &model)? } else { None };
-        Ok(Loaded { system, widths: widths(&model), stored })
+        let system = SymbolicSystem::build(&manager, model)?;
+        let stored = if args.check_stored { stored_reachable(&manager, model)? } else { None };
+        Ok(Loaded { system, widths: widths(model), stored })
     };
     build().map_err(|error| trouble(run, error))
 }
@@ -278,8 +328,8 @@ pub fn options(args: &ReachArgs, run: &Run) -> Options {
 }
 
 /// A manager inside the budget.
-pub fn manager(run: &Run, options: Options) -> Result<Manager, Trouble> {
-    let made = Manager::with_options(&run.budget, options, run.attention.clone());
+pub fn manager(run: &Run, options: Options, attention: &Attention) -> Result<Manager, Trouble> {
+    let made = Manager::with_options(&run.budget, options, attention.clone());
     made.map_err(|error| Trouble::Unknown(error.to_string()))
 }
 

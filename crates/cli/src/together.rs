@@ -161,7 +161,7 @@ fn load(args: &ReachArgs, run: &Run, model: BddSystem) -> Result<(Strategy, Plan
     let strategy = strategy_for_ranks(args).map_err(Trouble::Failed)?;
     run.known().strategy = strategy;
     let (model, _lease) = reach::charge(args, run, model)?;
-    let manager = reach::manager(run, reach::options(args, run))?;
+    let manager = reach::manager(run, reach::options(args, run), &run.attention)?;
     let system = SymbolicSystem::build(&manager, &model).map_err(|error| trouble(run, error))?;
     let plan = Plan::new(&model, system).map_err(|error| trouble(run, error))?;
     Ok((strategy, plan))

@@ -1,5 +1,6 @@
 //! Sets of states in a machine, as the strategies of `engines` want them.
 
+use crate::diagram::Diagram;
 use crate::graph::{Graph, IDENTITY, Together};
 use crate::layout::{Element, Ref};
 use crate::machine::{Figures, Grown, Machine, Part, Root, Trouble};
@@ -67,7 +68,12 @@ impl<M: Machine> Bulk<M> {
 
     /// The set as an ordinary diagram over the current-state variables.
     pub fn bring_back(&self, set: &Set, manager: &Manager) -> Result<Bdd, Error> {
-        self.machine.borrow_mut().export(set.get()).map_err(explain)?.import(manager)
+        self.export(set)?.import(manager)
+    }
+
+    /// The nodes of the set.
+    pub fn export(&self, set: &Set) -> Result<Diagram, Error> {
+        self.machine.borrow_mut().export(set.get()).map_err(explain)
     }
 
     /// Have the machine do something, with collections as they are needed. Sets have new references after one.

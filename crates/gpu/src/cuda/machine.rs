@@ -72,6 +72,12 @@ impl Purpose {
 type Answers = Vec<Result<Ref, usize>>;
 
 impl Cuda {
+    /// Is there a driver at all? This costs nothing where there is none.
+    #[must_use]
+    pub fn has_driver() -> bool {
+        program::has_driver()
+    }
+
     /// The memory that the first device has left, in bytes.
     pub fn free_memory() -> Result<usize, NoDevice> {
         let context = program::find_device()?;

@@ -132,10 +132,15 @@ fn definitions() -> impl Iterator<Item = String> {
     words.chain(numbers.into_iter().map(|(name, value)| format!("-D{name}={value}u")))
 }
 
+/// Is there a driver?
+pub fn has_driver() -> bool {
+    // SAFETY: only tries to load the library.
+    unsafe { cudarc::driver::sys::is_culib_present() }
+}
+
 /// The first device, if it can run the kernels.
 pub fn find_device() -> Result<Arc<CudaContext>, NoDevice> {
-    // SAFETY: only tries to load the library.
-    if !unsafe { cudarc::driver::sys::is_culib_present() } {
+    if !has_driver() {
         return Err(NoDevice::NoDriver);
     }
     let not_found = |error: DriverError| NoDevice::NotFound(describe(&error));

@@ -1,0 +1,179 @@
+//! A device that explores beside the processors: `--engine auto` takes the answer of whoever is first.
+//!
+//! Nothing in a model tells who that will be: saturation on one processor beats a device on many models, and the other way
+//! round. So the processors begin, and where they are not done after a while, the device begins too. Whoever is done stops
+//! the other one. A sweep on a device cannot be interrupted, so nobody waits for a device that has lost.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tremula_diagrams::Attention;
+use tremula_engines::{Order, Strategy, explore};
+use tremula_gpu::{Bulk, Diagram, Graph, Machine};
+use tremula_models::BddSystem;
+
+/// How long the processors have for themselves: what takes them no longer is not worth the start of a device.
+pub const HEAD_START: Duration = Duration::from_secs(1);
+
+/// A device at work, or about to be.
+pub struct Rival(Arc<Shared>);
+
+struct Shared {
+    /// Ends the device's exploration.
+    attention: Attention,
+    /// What became of it, once that is known.
+    end: Mutex<Option<Option<Won>>>,
+    ended: Condvar,
+}
+
+/// All reachable states, as the device found them.
+pub struct Won {
+    pub states: Diagram,
+    pub rounds: u64,
+    pub levels: Option<u64>,
+    pub strategy: Strategy,
+}
+
+/// What is explored, and how to stop.
+pub struct Match {
+    pub model: Arc<BddSystem>,
+    pub strategy: Strategy,
+    /// Stops both.
+    pub both: Attention,
+    /// Stops the processors.
+    pub processors: Attention,
+    pub head_start: Duration,
+}
+
+/// How a device explores that was asked for this; nothing if it cannot.
+pub fn strategy_for_devices(strategy: Strategy) -> Option<Strategy> {
+    match strategy.order {
+        Order::Auto => Some(Strategy { order: Order::Par, frontier: true }),
+        Order::Saturation | Order::Explicit => None,
+        Order::Bfs | Order::Par | Order::Chaining => Some(strategy),
+    }
+}
+
+impl Rival {
+    /// Let the machine that `open` makes take part, if it makes one.
+    pub fn start<M: Machine>(game: Match, open: impl FnOnce(&Graph, &Diagram) -> Option<M> + Send + 'static) -> Rival {
+        let attention = game.both.of_one();
+        let shared = Arc::new(Shared { attention, end: Mutex::new(None), ended: Condvar::new() });
+        let of_thread = Arc::clone(&shared);
+        let body = move || {
+            let won = if of_thread.wait_for_start(game.head_start) {
+                compete(&game, &of_thread.attention, open)
+            } else {
+                None
+            };
+            if won.is_some() {
+                game.processors.cancel();
+            }
+            of_thread.end(won);
+        };
+        // Without a thread there is no rival.
+        if std::thread::Builder::new().name("device".to_owned()).spawn(body).is_err() {
+            shared.end(None);
+        }
+        Rival(shared)
+    }
+
+    /// The processors are done.
+    pub fn stop(&self) {
+        self.0.attention.cancel();
+        self.0.ended.notify_all();
+    }
+
+    /// Wait for the device's answer, if it will have one.
+    pub fn wait(&self) -> Option<Won> {
+        let mut end = self.0.lock();
+        loop {
+            match end.take() {
+                Some(won) => return won,
+                None => end = self.0.ended.wait(end).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Option<Option<Won>>> {
+        // What is in it changes at once, or not at all.
+        self.end.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// False if there is no more need to start.
+    fn wait_for_start(&self, head_start: Duration) -> bool {
+        let go_on = |_: &mut Option<Option<Won>>| !self.attention.is_cancelled();
+        let _ = self.ended.wait_timeout_while(self.lock(), head_start, go_on);
+        !self.attention.is_cancelled()
+    }
+
+    fn end(&self, won: Option<Won>) {
+        *self.lock() = Some(won);
+        self.ended.notify_all();
+    }
+}
+
+/// The device's exploration; nothing if it does not get to the end.
+fn compete<M: Machine>(
+    game: &Match,
+    attention: &Attention,
+    open: impl FnOnce(&Graph, &Diagram) -> Option<M>,
+) -> Option<Won> {
+    let graph = Graph::compile(&game.model).ok()?;
+    let machine = open(&graph, &Diagram::of_initial_states(&game.model))?;
+    let space = Bulk::new(machine, &graph, attention.clone());
+    let reached = explore(&space, game.strategy, &mut ()).ok()?;
+    let states = space.export(&reached.states).ok()?;
+    Some(Won { states, rounds: reached.rounds, levels: reached.levels, strategy: reached.strategy })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+    use tremula_gpu::Twin;
+    use tremula_models::{Limits, read_file};
+
+    const PAR: Strategy = Strategy { order: Order::Par, frontier: true };
+
+    fn game(head_start: Duration) -> Match {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/beem/phils.1.bdd");
+        let model = Arc::new(read_file(path.as_ref(), &Limits::default()).unwrap());
+        let both = Attention::default();
+        Match { model, strategy: PAR, processors: both.of_one(), both, head_start }
+    }
+
+    fn twin(graph: &Graph, initial: &Diagram) -> Option<Twin> {
+        Twin::new(graph.clone(), initial, 16 << 20).ok()
+    }
+
+    #[test]
+    fn a_rival_that_is_first_stops_the_processors() {
+        let game = game(Duration::ZERO);
+        let processors = game.processors.clone();
+        let won = Rival::start(game, twin).wait().expect("a small model");
+        assert!(processors.is_cancelled());
+        assert!(won.rounds > 1 && won.levels.is_some() && won.strategy == PAR);
+        assert!(!won.states.nodes.is_empty());
+    }
+
+    #[test]
+    fn a_rival_that_is_not_needed_does_not_start() {
+        let began = Instant::now();
+        let game = game(Duration::from_secs(3600));
+        let processors = game.processors.clone();
+        let rival = Rival::start(game, |_: &Graph, _: &Diagram| -> Option<Twin> { panic!("started") });
+        rival.stop();
+        assert!(rival.wait().is_none() && !processors.is_cancelled());
+        assert!(began.elapsed() < Duration::from_secs(600));
+    }
+
+    #[test]
+    fn without_a_machine_or_when_both_are_stopped_there_is_no_answer() {
+        assert!(Rival::start(game(Duration::ZERO), |_: &Graph, _: &Diagram| None::<Twin>).wait().is_none());
+        let game = game(Duration::ZERO);
+        game.both.cancel();
+        assert!(Rival::start(game, twin).wait().is_none());
+    }
+}
