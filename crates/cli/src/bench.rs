@@ -1,14 +1,19 @@
 //! `tremula bench`: studies of parts of this program, on this machine.
 
-use crate::bench_args::{BenchArgs, FabricArgs, FindingsArgs, Study, TableArgs, TasksArgs};
+use crate::bench_args::{BenchArgs, FabricArgs, FindingsArgs, GpuArgs, Study, TableArgs, TasksArgs};
 use crate::error::{Exit, Failure};
-use crate::{output, ranks};
+use crate::gpu::device_bytes;
+use crate::memory::Size;
+use crate::{model, output, ranks};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
+use tremula_diagrams::Attention;
 use tremula_fabric::{Fabric, threads};
+use tremula_models::BddSystem;
 use tremula_studies::fabric_study::{self, FabricOptions, FabricReport};
+use tremula_studies::gpu_study::{self, GpuOptions};
 use tremula_studies::ranked_study::{self, RankedOptions};
 use tremula_studies::table_study::{self, TableOptions};
 use tremula_studies::tasks_study::{self, TasksOptions};
@@ -23,7 +28,26 @@ pub fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
         Study::Tasks(args) => tasks(args),
         Study::Table(args) => table(args),
         Study::Fabric(args) => fabric(args),
+        Study::Gpu(args) => gpu(args),
     }
+}
+
+fn gpu(args: &GpuArgs) -> Result<Exit, Failure> {
+    let usual = if args.quick { GpuOptions::quick() } else { GpuOptions::default() };
+    let options = GpuOptions {
+        reps: args.reps.map_or(usual.reps, |reps| reps as usize),
+        bytes: args.gpu_mem.map_or(Ok(usual.bytes), |size| device_bytes(Some(size))).map_err(StudyError::from)?,
+        models: args.models.iter().map(|path| named_model(path)).collect::<Result<_, _>>()?,
+        ..usual
+    };
+    let report = study(&args.findings, |progress| gpu_study::run(&options, progress))?;
+    publish(&args.findings, "gpu", &report, &report.pictures())
+}
+
+/// A model, and its file's name without folders.
+fn named_model(path: &Path) -> Result<(String, BddSystem), Failure> {
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    Ok((name, model::read(path, Size::default().to_bytes(), &Attention::default())?))
 }
 
 fn tasks(args: &TasksArgs) -> Result<Exit, Failure> {

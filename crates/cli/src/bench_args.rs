@@ -1,6 +1,7 @@
 //! The command line of `tremula bench`.
 
 use crate::args::MOST_WORKERS;
+use crate::memory::Size;
 use clap::Subcommand;
 use std::path::PathBuf;
 use tremula_studies::table_study::{LOADS, Mix, Subject};
@@ -31,6 +32,14 @@ Several ranks need a program that was built with the feature mpi.
 Example:
   mpirun -n 2 tremula bench fabric --out results";
 
+const GPU_NOTES: &str = "\
+Reads and find-or-put in a table of 16 GiB (with --quick 256 MiB), sweeps with
+one to a million requests at a level, then the models. An operation of a sweep
+is a find-or-put of a request or of a node.
+
+Example:
+  tremula bench gpu --out results --models at.5.bdd,collision.4.bdd";
+
 /// `tremula bench`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example:\n  tremula bench table --quick")]
@@ -56,6 +65,8 @@ pub enum Study {
     Table(TableArgs),
     /// Memory of other ranks: latency and throughput of one-sided operations
     Fabric(FabricArgs),
+    /// An accelerator: reads, find-or-put, levels of sweeps, whole models
+    Gpu(GpuArgs),
 }
 
 /// What becomes of the findings.
@@ -132,6 +143,27 @@ pub struct FabricArgs {
     /// Measurements of each kind; the median counts [default: 5, with --quick 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub reps: Option<u32>,
+    #[command(flatten)]
+    pub findings: FindingsArgs,
+}
+
+/// `tremula bench gpu`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = GPU_NOTES)]
+pub struct GpuArgs {
+    /// Small tables and few widths
+    #[arg(long)]
+    pub quick: bool,
+    /// Measurements of each kind; the median counts [default: 5, with --quick 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub reps: Option<u32>,
+    /// Memory of the device for sweeps and models: bytes, or a percentage of
+    /// what is free there [default: 24G, with --quick 4G]
+    #[arg(long, value_name = "SIZE")]
+    pub gpu_mem: Option<Size>,
+    /// Models (.bdd) to explore
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub models: Vec<PathBuf>,
     #[command(flatten)]
     pub findings: FindingsArgs,
 }

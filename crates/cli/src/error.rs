@@ -91,11 +91,16 @@ impl From<StudyError> for Failure {
     fn from(error: StudyError) -> Failure {
         let text = error.to_string();
         match error {
-            StudyError::NothingToMeasure(_) | StudyError::UnknownProgram { .. } => Failure::Input(text),
-            StudyError::Setup(_) | StudyError::Threads(_) | StudyError::Fabric(_) => Failure::Limit(text),
-            StudyError::WrongAnswer { .. } | StudyError::WrongTable { .. } | StudyError::Panicked { .. } => {
-                Failure::Internal(text)
+            StudyError::NothingToMeasure(_) | StudyError::UnknownProgram { .. } | StudyError::NoDevice(_) => {
+                Failure::Input(text)
             }
+            StudyError::Setup(_) | StudyError::Threads(_) | StudyError::Fabric(_) | StudyError::Sweep(_) => {
+                Failure::Limit(text)
+            }
+            StudyError::WrongAnswer { .. }
+            | StudyError::WrongTable { .. }
+            | StudyError::Panicked { .. }
+            | StudyError::Model(_) => Failure::Internal(text),
         }
     }
 }

@@ -71,7 +71,7 @@ pub fn open(memory: Option<Size>, graph: &Graph, initial: &Diagram) -> Option<Cu
 }
 
 /// Bytes of the device: percentages are of what it has free.
-fn device_bytes(size: Option<Size>) -> Result<usize, NoDevice> {
+pub fn device_bytes(size: Option<Size>) -> Result<usize, NoDevice> {
     match size.unwrap_or(Size::Percent(DEFAULT_PERCENT)) {
         Size::Bytes(bytes) => Ok(bytes),
         Size::Percent(percent) => Ok((Cuda::free_memory()? as f64 * percent / 100.0) as usize),

@@ -40,11 +40,13 @@ mod question;
 mod shares;
 mod space;
 mod twin;
+mod wide;
 
-pub use cuda::{Cuda, NoDevice, compile_kernels};
+pub use cuda::{Cuda, Laboratory, NoDevice, compile_kernels};
 pub use diagram::Diagram;
 pub use graph::{Graph, OutsideGroup};
 pub use machine::{Figures, Grown, Machine, Part, Root, Trouble};
 pub use shares::Shares;
 pub use space::{Bulk, Set};
 pub use twin::Twin;
+pub use wide::Wide;

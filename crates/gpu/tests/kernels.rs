@@ -17,7 +17,11 @@ fn is_needed(variable: &str) -> bool {
 #[test]
 fn kernels_compile() {
     match compile_kernels() {
-        Ok(ptx) => assert!(ptx.contains(".entry sweep") && ptx.contains("cas.b128"), "{ptx}"),
+        Ok(ptx) => assert!(
+            ["sweep", "gather", "find_or_put"].iter().all(|name| ptx.contains(&format!(".entry {name}")))
+                && ptx.contains("cas.b128"),
+            "{ptx}"
+        ),
         Err(NoDevice::NoCompiler) if !is_needed("TREMULA_NEED_NVRTC") => eprintln!("skipped: there is no NVRTC here"),
         Err(problem) => panic!("{problem}"),
     }

@@ -47,6 +47,18 @@ pub enum StudyError {
     #[error(transparent)]
     Fabric(#[from] tremula_fabric::FabricError),
 
+    /// There is no accelerator, or it has too little memory.
+    #[error(transparent)]
+    NoDevice(#[from] tremula_gpu::NoDevice),
+
+    /// A model's relation is not what its group says.
+    #[error(transparent)]
+    Model(#[from] tremula_gpu::OutsideGroup),
+
+    /// A sweep could not be made.
+    #[error(transparent)]
+    Sweep(#[from] tremula_diagrams::Error),
+
     /// A task of a run panicked.
     #[error("{run}: {panicked}")]
     Panicked {

@@ -4,7 +4,7 @@
 //! draws itself as SVG pictures. Nothing here prints or writes files. [`tasks_study`] compares our work stealing with
 //! other libraries, which the feature `peers` brings in; [`table_study`] measures find-or-put of the shared table beside
 //! other ways of probing and beside theory; [`ranked_study`] does so for a table over ranks, and
-//! [`fabric_study`] for memory of other ranks; [`plot`] draws.
+//! [`fabric_study`] for memory of other ranks, and [`gpu_study`] for an accelerator; [`plot`] draws.
 //!
 //! ```
 //! use tremula_studies::tasks_study::{TasksOptions, run};
@@ -19,6 +19,7 @@
 
 mod error;
 pub mod fabric_study;
+pub mod gpu_study;
 mod numbers;
 mod picture;
 pub mod plot;

@@ -87,7 +87,8 @@ impl Cuda {
     /// A machine for a system, with so many bytes of the first device.
     pub fn new(graph: &Graph, initial: &Diagram, bytes: usize) -> Result<Cuda, NoDevice> {
         let context = program::find_device()?;
-        let kernel = program::load(&context)?;
+        let kernel = program::load(&context)?.load_function("sweep");
+        let kernel = kernel.map_err(|error| NoDevice::Kernels(describe(&error)))?;
         let blocks = blocks(&context, &kernel).map_err(|error| NoDevice::NotFound(describe(&error)))?;
         let shares = Shares::of(bytes);
         let (nodes, initial) = first_table(initial, FIRST_PLACES, shares.places).map_err(|_| NoDevice::TooSmall)?;

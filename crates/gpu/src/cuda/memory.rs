@@ -43,7 +43,7 @@ pub struct Counters {
 }
 
 /// Everything that a sweep reads and writes. Pointers are those of the device.
-#[derive(Copy, Clone, Debug)]
+#[derive(Copy, Clone, Default, Debug)]
 #[repr(C)]
 pub struct SweepArguments {
     pub nodes: u64,

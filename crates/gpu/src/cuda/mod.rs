@@ -3,9 +3,11 @@
 //! This is the only module with `unsafe`: calls of the driver, and plain structures that host and device share.
 #![allow(unsafe_code)]
 
+mod laboratory;
 mod machine;
 mod memory;
 mod program;
 
+pub use laboratory::Laboratory;
 pub use machine::Cuda;
 pub use program::{NoDevice, compile_kernels};

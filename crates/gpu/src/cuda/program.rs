@@ -3,7 +3,7 @@
 use super::memory::HOLE;
 use crate::graph::IDENTITY;
 use crate::layout::{BOTTOM, FACTORS, REQUEST_BIT, Ref, SPREAD};
-use cudarc::driver::{CudaContext, CudaFunction, DriverError};
+use cudarc::driver::{CudaContext, CudaModule, DriverError};
 use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ const SOURCE: &str = concat!(
     include_str!("../../kernels/nodes.cuh"),
     include_str!("../../kernels/requests.cuh"),
     include_str!("../../kernels/sweep.cu"),
+    include_str!("../../kernels/laboratory.cu"),
 );
 /// The first architecture that swaps sixteen bytes.
 const ARCHITECTURE: &str = "compute_90";
@@ -152,11 +153,9 @@ pub fn find_device() -> Result<Arc<CudaContext>, NoDevice> {
     Ok(context)
 }
 
-/// The kernel, on a device.
-pub fn load(context: &Arc<CudaContext>) -> Result<CudaFunction, NoDevice> {
-    let failed = |error: DriverError| NoDevice::Kernels(describe(&error));
-    let module = context.load_module(compile()?).map_err(failed)?;
-    module.load_function("sweep").map_err(failed)
+/// The kernels, on a device.
+pub fn load(context: &Arc<CudaContext>) -> Result<Arc<CudaModule>, NoDevice> {
+    context.load_module(compile()?).map_err(|error| NoDevice::Kernels(describe(&error)))
 }
 
 /// What the driver says.

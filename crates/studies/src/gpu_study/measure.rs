@@ -1,0 +1,114 @@
+//! The measurements.
+
+use super::GpuOptions;
+use super::report::{GpuReport, LevelReport, ModelReport, TableReport};
+use crate::{Spread, StudyError};
+use std::time::{Duration, Instant};
+use tremula_diagrams::Attention;
+use tremula_engines::{Order, Space, Strategy, explore};
+use tremula_gpu::{Bulk, Cuda, Diagram, Figures, Graph, Laboratory, Wide};
+use tremula_models::BddSystem;
+
+/// Levels of equal width in a sweep.
+const LEVELS: u32 = 12;
+/// The same where a level is narrow: the others shall not count for much.
+const NARROW_LEVELS: u32 = 500;
+const NARROW: usize = 1 << 11;
+/// Random reads and finds for each place.
+const READS_PER_PLACE: u64 = 2;
+
+/// Measure the first device.
+pub fn run(options: &GpuOptions, progress: &mut dyn FnMut(&str)) -> Result<GpuReport, StudyError> {
+    if options.reps == 0 || options.places == 0 {
+        return Err(StudyError::NothingToMeasure("no repetitions or no places"));
+    }
+    progress("reads and find-or-put");
+    let (device, reads, table) = measure_table(options)?;
+    let mut levels = Vec::new();
+    for &width in &options.widths {
+        progress(&format!("levels of {width} requests"));
+        levels.push(measure_levels(options, width)?);
+    }
+    let mut models = Vec::new();
+    for (name, model) in &options.models {
+        progress(name);
+        models.push(measure_model(options, name, model)?);
+    }
+    Ok(GpuReport { device, reps: options.reps, places: options.places, reads, table, levels, models })
+}
+
+/// The median of some figures, of which there are any.
+fn spread(figures: Vec<f64>) -> Spread {
+    Spread::of(figures).expect("measured at least once")
+}
+
+/// How many there were, in billions per second.
+fn rate(count: u64, time: Duration) -> f64 {
+    count as f64 / time.as_secs_f64() / 1e9
+}
+
+fn measure_table(options: &GpuOptions) -> Result<(String, Spread, Vec<TableReport>), StudyError> {
+    let mut lab = Laboratory::open(options.places)?;
+    let many = options.places as u64 * READS_PER_PLACE;
+    let repeat = |lab: &mut Laboratory, one: &dyn Fn(&mut Laboratory) -> Result<f64, StudyError>| {
+        (0..options.reps).map(|_| one(lab)).collect::<Result<Vec<f64>, StudyError>>().map(spread)
+    };
+    let reads = repeat(&mut lab, &|lab| Ok(rate(many, lab.gather(many)?)))?;
+    let (mut table, mut known) = (Vec::new(), 0);
+    for &load in &options.loads {
+        let wanted = (options.places as f64 * load) as u64;
+        let (time, new) = lab.put(known, wanted - known)?;
+        check(load, new == wanted - known, "nodes are lost, or are there twice")?;
+        let put = rate(wanted - known, time);
+        known = wanted;
+        let find = repeat(&mut lab, &|lab| {
+            let (time, new) = lab.find(many, known)?;
+            check(load, new == 0, "nodes are not found")?;
+            Ok(rate(many, time))
+        })?;
+        table.push(TableReport { load, put, find });
+    }
+    Ok((lab.device().to_owned(), reads, table))
+}
+
+fn check(load: f64, holds: bool, problem: &'static str) -> Result<(), StudyError> {
+    if holds { Ok(()) } else { Err(StudyError::WrongTable { run: format!("load {load} on the device"), problem }) }
+}
+
+fn measure_levels(options: &GpuOptions, width: usize) -> Result<LevelReport, StudyError> {
+    let levels = if width <= NARROW { NARROW_LEVELS } else { LEVELS };
+    let Wide { system, states } = Wide::new(width, levels);
+    let graph = Graph::compile(&system)?;
+    let space = Bulk::new(Cuda::new(&graph, &states, options.bytes)?, &graph, Attention::default());
+    let sweep = || space.next(&space.initial(), 0);
+    // The first one finds room for its nodes, and puts them there.
+    let union = sweep()?;
+    let before = space.figures();
+    let mut seconds = Vec::new();
+    for _ in 0..options.reps {
+        let began = Instant::now();
+        let again = sweep()?;
+        seconds.push(began.elapsed().as_secs_f64());
+        let problem = "a sweep has another result the second time";
+        if again != union {
+            return Err(StudyError::WrongTable { run: format!("{width} requests at a level"), problem });
+        }
+    }
+    let requests = (space.figures().requests - before.requests) / options.reps as u64;
+    Ok(LevelReport { width, requests, levels: system.state_bits(), seconds: spread(seconds) })
+}
+
+fn measure_model(options: &GpuOptions, name: &str, model: &BddSystem) -> Result<ModelReport, StudyError> {
+    let graph = Graph::compile(model)?;
+    let (mut seconds, mut figures) = (Vec::new(), Figures::default());
+    for _ in 0..options.reps {
+        let machine = Cuda::new(&graph, &Diagram::of_initial_states(model), options.bytes)?;
+        let space = Bulk::new(machine, &graph, Attention::default());
+        let began = Instant::now();
+        let complete = explore(&space, Strategy { order: Order::Par, frontier: true }, &mut ()).is_ok();
+        seconds.extend(complete.then(|| began.elapsed().as_secs_f64()));
+        figures = space.figures();
+    }
+    let Figures { sweeps, requests, elements, .. } = figures;
+    Ok(ModelReport { name: name.to_owned(), seconds: Spread::of(seconds), sweeps, requests, elements })
+}

@@ -1,0 +1,61 @@
+//! An accelerator: random reads, find-or-put of nodes, levels of sweeps, whole models.
+//!
+//! - *Reads*: sixteen bytes from random places of a table.
+//! - *Find-or-put*: new nodes up to a load, then random ones of those that are there. The table is checked by counting.
+//! - *Levels*: the union of two sets of equal shape with so many nodes at each level, see [`Wide`](tremula_gpu::Wide). An
+//!   operation is a find-or-put, of a request or of a node.
+//! - *Models*: `par` from the initial states to the end.
+//!
+//! ```no_run
+//! use tremula_studies::gpu_study::{GpuOptions, run};
+//! println!("{}", run(&GpuOptions::quick(), &mut |line| eprintln!("{line}"))?);
+//! # Ok::<(), tremula_studies::StudyError>(())
+//! ```
+
+mod measure;
+mod report;
+mod report_pictures;
+mod report_text;
+
+pub use measure::run;
+pub use report::{GpuReport, LevelReport, ModelReport, TableReport};
+
+use tremula_models::BddSystem;
+
+/// What is measured.
+#[derive(Clone, Debug)]
+pub struct GpuOptions {
+    /// Measurements of each kind.
+    pub reps: usize,
+    /// Places of the table for reads and find-or-put.
+    pub places: usize,
+    /// Up to which loads the table is filled, ascending.
+    pub loads: Vec<f64>,
+    /// Requests at each level, powers of two.
+    pub widths: Vec<usize>,
+    /// Bytes of the device for sweeps and models.
+    pub bytes: usize,
+    /// Models and their names.
+    pub models: Vec<(String, BddSystem)>,
+}
+
+impl Default for GpuOptions {
+    fn default() -> GpuOptions {
+        GpuOptions {
+            reps: 5,
+            places: 1 << 30,
+            loads: vec![0.25, 0.5, 0.75, 0.9],
+            widths: [1, 7, 11, 14, 17, 20].map(|bits| 1 << bits).to_vec(),
+            bytes: 24 << 30,
+            models: Vec::new(),
+        }
+    }
+}
+
+impl GpuOptions {
+    /// Small tables and few widths.
+    pub fn quick() -> GpuOptions {
+        let widths = [1, 11, 17].map(|bits| 1 << bits).to_vec();
+        GpuOptions { reps: 3, places: 1 << 24, widths, bytes: 4 << 30, ..GpuOptions::default() }
+    }
+}
