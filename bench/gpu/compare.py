@@ -25,7 +25,10 @@ def arguments():
     parser.add_argument("names", nargs="*", metavar="MODEL")
     parser.add_argument("--tremula", type=Path, default=BINARY)
     parser.add_argument("--models", type=Path, default=REPOSITORY.parent / "shared" / "models")
-    parser.add_argument("--engines", default="cpu:par,gpu:par", help="engine:strategy, separated by commas")
+    parser.add_argument("--kind", choices=["bdd", "pnml", "ldd"], default="bdd", help="of files; all are explored in bits")
+    parser.add_argument(
+        "--engines", default="cpu:par,gpu:par", help="cpu, gpu or auto, with :strategy, separated by commas"
+    )
     parser.add_argument("--reps", type=int, default=1)
     parser.add_argument("--limit", type=float, default=60, help="seconds for each run")
     parser.add_argument("--workers", default="16")
@@ -39,11 +42,11 @@ def known_counts(folder):
         return {(row["family"], row["model"]): row["states"] for row in csv.DictReader(file)}
 
 
-def find_models(folder, names):
-    """The `.bdd` files below a folder, by name; of several of one name, the first."""
+def find_models(folder, kind, names):
+    """The files of a kind below a folder, by name; of several of one name, the first."""
     found = {}
-    for path in sorted(folder.rglob("*.bdd*")):
-        found.setdefault(path.name.split(".bdd")[0], path)
+    for path in sorted(folder.rglob(f"*.{kind}*")):
+        found.setdefault(path.name.split(f".{kind}")[0], path)
     unknown = [name for name in names if name not in found]
     if unknown:
         sys.exit(f"compare.py: there is no model {', '.join(unknown)}")
@@ -52,9 +55,8 @@ def find_models(folder, names):
 
 def command(options, engine, path):
     kind, strategy = engine.split(":")
-    place = ["--engine", "gpu", "--gpu-mem", options.gpu_mem]
-    if kind == "cpu":
-        place = ["--engine", "bdd", "--workers", options.workers, "--mem", options.mem]
+    engine = {"cpu": "bdd"}.get(kind, kind)
+    place = ["--engine", engine, "--gpu-mem", options.gpu_mem, "--workers", options.workers, "--mem", options.mem]
     limits = ["--timeout", str(options.limit), *place]
     return [options.tremula.resolve(), "reach", path, "--json", "--strategy", strategy, *limits]
 
@@ -78,7 +80,7 @@ def main():
     options = arguments()
     known = {model: states for (_, model), states in known_counts(options.models).items()}
     engines, wrong = options.engines.split(","), 0
-    for name, path in find_models(options.models, options.names).items():
+    for name, path in find_models(options.models, options.kind, options.names).items():
         times, notes = {engine: [] for engine in engines}, set()
         for _ in range(options.reps):
             for engine in engines:
