@@ -9,6 +9,10 @@ use tremula_engines::Strategy;
 use tremula_engines::net::{NotInBits, in_bits};
 use tremula_models::{BddSystem, LddSystem, PetriNet};
 
+/// Bytes for each node while a model is brought into bits: the node, its place in the table that finds equal ones, and what
+/// is remembered meanwhile.
+const BYTES_PER_NODE: usize = 100;
+
 /// Does the user want binary diagrams, whatever the model?
 pub fn is_wanted(args: &ReachArgs) -> bool {
     matches!(args.engine, Engine::Bdd | Engine::Gpu)
@@ -26,7 +30,8 @@ pub fn of_net(args: &ReachArgs, run: &Run, net: &PetriNet) -> Result<BddSystem, 
     let lineup = net::line_up(args, run, net)?;
     let best = &lineup.contestants[0];
     run.known().setting = Setting { format: "pnml", engine: "bdd", order: best.name.clone() };
-    in_bits(net, &lineup, &best.order).map_err(|problem: NotInBits| Trouble::Unknown(problem.to_string()))
+    in_bits(net, &lineup, &best.order, most_nodes(run))
+        .map_err(|problem: NotInBits| Trouble::Unknown(problem.to_string()))
 }
 
 /// Lists in bits.
@@ -35,7 +40,12 @@ pub fn of_lists(args: &ReachArgs, run: &Run, model: &LddSystem) -> Result<BddSys
         return Err(refusal("the states of .ldd models cannot be compared yet"));
     }
     run.known().setting = Setting { format: "ldd", engine: "bdd", order: "given".to_owned() };
-    model.in_bits().map_err(|problem| Trouble::Unknown(problem.to_string()))
+    model.in_bits(most_nodes(run)).map_err(|problem| Trouble::Unknown(problem.to_string()))
+}
+
+/// Nodes for which there is memory, with what it takes to build them.
+fn most_nodes(run: &Run) -> usize {
+    run.budget.limit() / BYTES_PER_NODE
 }
 
 fn refusal(problem: &str) -> Trouble {

@@ -1,5 +1,6 @@
 //! Failures, exit codes, and what happens on a panic.
 
+use crate::rival;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 use std::path::Path;
@@ -114,9 +115,12 @@ fn plain(error: &std::io::Error) -> String {
     }
 }
 
-/// Make every panic, in any thread, end the program with a short message and its own exit code.
+/// Make every panic, in any thread but that of a [rival], end the program with a short message and its own exit code.
 pub fn exit_on_panic() {
     std::panic::set_hook(Box::new(|panic| {
+        if std::thread::current().name() == Some(rival::THREAD) {
+            return;
+        }
         let backtrace = std::backtrace::Backtrace::capture();
         let mut text = format!("\ntremula: internal error, please report it: {panic}\n");
         if backtrace.status() == std::backtrace::BacktraceStatus::Captured {

@@ -1,4 +1,4 @@
-//! `tremula reach --engine gpu`: `.bdd` models on an accelerator.
+//! `tremula reach --engine gpu`: binary models on an accelerator.
 
 use crate::args::ReachArgs;
 use crate::error::Failure;
@@ -82,7 +82,7 @@ fn no_device(problem: NoDevice) -> Trouble {
     let text = format!("--engine gpu: {problem}");
     match problem {
         NoDevice::TooSmall => Trouble::Unknown(text),
-        NoDevice::Kernels(_) => Trouble::Failed(Failure::Internal(text)),
+        NoDevice::Kernels(_) | NoDevice::Failed(_) => Trouble::Failed(Failure::Internal(text)),
         _ => Trouble::Failed(Failure::Input(text)),
     }
 }

@@ -283,7 +283,9 @@ fn find_deadlock(args: &ReachArgs, run: &Run, net: &PetriNet, explored: &Explore
     let trace = match system.shortest_trace(&stuck).map_err(failed) {
         // The answer is known all the same.
         Err(Trouble::Unknown(reason)) => {
-            output::to_stderr(&format!("tremula: no sequence of firings: {reason}\n"));
+            if !args.quiet {
+                output::to_stderr(&format!("tremula: no sequence of firings: {reason}\n"));
+            }
             return Ok(());
         }
         other => other?.filter(|trace| trace.holds(net)),

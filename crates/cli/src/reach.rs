@@ -6,7 +6,7 @@ use crate::model::{self, NoModel};
 use crate::output;
 use crate::progress::Meter;
 use crate::report::{Figures, Report};
-use crate::rival::{self, HEAD_START, Match, Rival, Won};
+use crate::rival::{self, HEAD_START, Match, Opener, Rival, Won};
 use crate::run::{Phase, Run};
 use crate::states::{self, count_states};
 use crate::watch::Watch;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tremula_diagrams::{Attention, Bdd, Counters, Error, Lease, Manager, Options};
 use tremula_engines::{Observer, Round, Strategy, SymbolicSystem, stored_reachable};
-use tremula_gpu::Cuda;
+use tremula_gpu::{Cuda, Diagram, Graph, Machine};
 use tremula_models::{BddSystem, TransitionSystem};
 use tremula_orders::Heuristic;
 
@@ -153,7 +153,9 @@ fn explore_binary(
     let (model, lease) = charge(args, run, model)?;
     match rival::strategy_for_devices(args.strategy) {
         Some(strategy) if args.engine == Engine::Auto && Cuda::has_driver() => {
-            explore_beside_device(args, run, (Arc::new(model), strategy), figures)
+            let memory = args.gpu_mem;
+            let open = move |graph: &Graph, initial: &Diagram| gpu::open(memory, graph, initial);
+            explore_beside_device(args, run, (Arc::new(model), strategy, HEAD_START, open), figures)
         }
         _ => {
             let loaded = load(args, run, &model, &run.attention)?;
@@ -164,24 +166,31 @@ fn explore_binary(
 }
 
 /// Explore, and take the answer of a device if that is first.
-fn explore_beside_device(
+fn explore_beside_device<M: Machine>(
     args: &ReachArgs,
     run: &Run,
-    (model, strategy): (Arc<BddSystem>, Strategy),
+    (model, strategy, head_start, open): (Arc<BddSystem>, Strategy, Duration, impl Opener<M>),
     figures: &mut Option<Figures>,
 ) -> Result<Answer, Trouble> {
     let (both, processors) = (run.attention.clone(), run.attention.of_one());
     let (of_device, of_processors) = (Arc::clone(&model), processors.clone());
-    let game = Match { model: of_device, strategy, both, processors, head_start: HEAD_START };
-    let memory = args.gpu_mem;
-    let rival = Rival::start(game, move |graph, initial| gpu::open(memory, graph, initial));
+    let game = Match { model: of_device, strategy, both, processors, head_start };
+    let rival = Rival::start(game, open);
     let loaded = load(args, run, &model, &of_processors);
     let outcome = loaded.and_then(|loaded| explore_loaded(args, run, loaded, figures));
     match outcome {
-        Err(Trouble::Unknown(_)) if !run.is_stopped() => match rival.wait() {
-            Some(won) => take_from_device(args, run, &model, &won).map(Answer::Diagram),
-            None => outcome,
-        },
+        Err(Trouble::Unknown(_)) if !run.is_stopped() => {
+            run.enter(Phase::Reach);
+            let won = rival.wait();
+            run.enter(Phase::Count);
+            match won {
+                Some(won) => {
+                    *figures = None;
+                    take_from_device(args, run, &model, &won).map(Answer::Diagram)
+                }
+                None => outcome,
+            }
+        }
         _ => {
             rival.stop();
             outcome
@@ -433,5 +442,49 @@ impl Observer for Observe<'_> {
         {
             events.round(self.run, &self.meter.measure(self.run, &counters));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Size;
+    use tremula_engines::Order as WorkOrder;
+    use tremula_gpu::Twin;
+    use tremula_models::{Limits, read_file};
+
+    /// Explore bakery.1 (1506 states) with a twin for a device, and say who won.
+    fn race(memory: usize, head_start: Duration, has_device: bool) -> (Result<Answer, Trouble>, Run) {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/beem/bakery.1.bdd");
+        let args = ReachArgs { mem: Some(Size::Bytes(memory)), workers: Some(1), ..ReachArgs::of(path.into()) };
+        let run = Run::new(&args, Instant::now()).expect("no files are written");
+        let model = Arc::new(read_file(path.as_ref(), &Limits::default()).unwrap());
+        let strategy = Strategy { order: WorkOrder::Par, frontier: true };
+        let open = move |graph: &Graph, initial: &Diagram| {
+            has_device.then(|| Twin::new(graph.clone(), initial, 64 << 20).ok()).flatten()
+        };
+        let outcome = explore_beside_device(&args, &run, (model, strategy, head_start, open), &mut None);
+        (outcome, run)
+    }
+
+    fn states(run: &Run) -> Option<String> {
+        run.known().states.clone().map(|(states, _)| states)
+    }
+
+    #[test]
+    fn processors_that_are_first_have_the_answer() {
+        let (outcome, run) = race(64 << 20, Duration::from_secs(3600), true);
+        assert!(outcome.is_ok());
+        assert_eq!((states(&run).as_deref(), run.known().setting.engine), (Some("1506"), "bdd"));
+    }
+
+    #[test]
+    fn a_device_answers_where_processors_have_too_little_memory() {
+        // Enough for the states that the device finds, not for finding them.
+        let (outcome, run) = race(400 << 10, Duration::ZERO, true);
+        assert!(outcome.is_ok(), "{:?}", run.known().states);
+        assert_eq!((states(&run).as_deref(), run.known().setting.engine), (Some("1506"), "gpu"));
+        let (outcome, _) = race(400 << 10, Duration::ZERO, false);
+        assert!(matches!(outcome, Err(Trouble::Unknown(_))));
     }
 }

@@ -4,6 +4,7 @@
 //! round. So the processors begin, and where they are not done after a while, the device begins too. Whoever is done stops
 //! the other one. A sweep on a device cannot be interrupted, so nobody waits for a device that has lost.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tremula_diagrams::Attention;
@@ -14,15 +15,30 @@ use tremula_models::BddSystem;
 /// How long the processors have for themselves: what takes them no longer is not worth the start of a device.
 pub const HEAD_START: Duration = Duration::from_secs(1);
 
+/// The name of the device's thread: a panic there is no more than a lost match.
+pub const THREAD: &str = "device";
+
+/// How often somebody who waits looks whether all are stopped.
+const LOOK: Duration = Duration::from_millis(50);
+
 /// A device at work, or about to be.
 pub struct Rival(Arc<Shared>);
 
 struct Shared {
     /// Ends the device's exploration.
     attention: Attention,
-    /// What became of it, once that is known.
-    end: Mutex<Option<Option<Won>>>,
-    ended: Condvar,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// How far the device is.
+enum State {
+    Competing,
+    /// It was first, and keeps its answer until the memory of the processors is free.
+    First,
+    /// Its answer is wanted.
+    Wanted,
+    Ended(Option<Won>),
 }
 
 /// All reachable states, as the device found them.
@@ -44,6 +60,11 @@ pub struct Match {
     pub head_start: Duration,
 }
 
+/// Makes the machine of a rival, in the rival's thread; nothing if there is none to be had.
+pub trait Opener<M>: FnOnce(&Graph, &Diagram) -> Option<M> + Send + 'static {}
+
+impl<M, F: FnOnce(&Graph, &Diagram) -> Option<M> + Send + 'static> Opener<M> for F {}
+
 /// How a device explores that was asked for this; nothing if it cannot.
 pub fn strategy_for_devices(strategy: Strategy) -> Option<Strategy> {
     match strategy.order {
@@ -55,24 +76,23 @@ pub fn strategy_for_devices(strategy: Strategy) -> Option<Strategy> {
 
 impl Rival {
     /// Let the machine that `open` makes take part, if it makes one.
-    pub fn start<M: Machine>(game: Match, open: impl FnOnce(&Graph, &Diagram) -> Option<M> + Send + 'static) -> Rival {
-        let attention = game.both.of_one();
-        let shared = Arc::new(Shared { attention, end: Mutex::new(None), ended: Condvar::new() });
+    pub fn start<M: Machine>(game: Match, open: impl Opener<M>) -> Rival {
+        let shared = Arc::new(Shared {
+            attention: game.both.of_one(),
+            state: Mutex::new(State::Competing),
+            changed: Condvar::new(),
+        });
         let of_thread = Arc::clone(&shared);
         let body = move || {
-            let won = if of_thread.wait_for_start(game.head_start) {
-                compete(&game, &of_thread.attention, open)
-            } else {
-                None
-            };
-            if won.is_some() {
-                game.processors.cancel();
-            }
-            of_thread.end(won);
+            let compete =
+                || of_thread.wait_for_start(game.head_start).then(|| of_thread.compete(&game, open)).flatten();
+            // A driver that does not fit may panic: that is the device's matter only.
+            let won = catch_unwind(AssertUnwindSafe(compete)).unwrap_or(None);
+            of_thread.become_state(State::Ended(won));
         };
         // Without a thread there is no rival.
-        if std::thread::Builder::new().name("device".to_owned()).spawn(body).is_err() {
-            shared.end(None);
+        if std::thread::Builder::new().name(THREAD.to_owned()).spawn(body).is_err() {
+            shared.become_state(State::Ended(None));
         }
         Rival(shared)
     }
@@ -80,52 +100,72 @@ impl Rival {
     /// The processors are done.
     pub fn stop(&self) {
         self.0.attention.cancel();
-        self.0.ended.notify_all();
+        // Under the lock, so that nobody misses it between a look and going to sleep.
+        let _state = self.0.lock();
+        self.0.changed.notify_all();
     }
 
-    /// Wait for the device's answer, if it will have one.
+    /// Wait for the device's answer, if it will have one before everything is stopped. The processors have given back their
+    /// memory.
     pub fn wait(&self) -> Option<Won> {
-        let mut end = self.0.lock();
-        loop {
-            match end.take() {
-                Some(won) => return won,
-                None => end = self.0.ended.wait(end).unwrap_or_else(PoisonError::into_inner),
+        let mut state = self.0.lock();
+        while !self.0.attention.is_cancelled() {
+            match &mut *state {
+                State::Ended(won) => return won.take(),
+                State::First => {
+                    *state = State::Wanted;
+                    self.0.changed.notify_all();
+                }
+                State::Competing | State::Wanted => {}
             }
+            state = self.0.sleep(state, LOOK);
         }
+        None
     }
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Option<Option<Won>>> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         // What is in it changes at once, or not at all.
-        self.end.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sleep until something has changed, or for so long.
+    fn sleep<'a>(&self, state: MutexGuard<'a, State>, time: Duration) -> MutexGuard<'a, State> {
+        self.changed.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    fn become_state(&self, state: State) {
+        *self.lock() = state;
+        self.changed.notify_all();
     }
 
     /// False if there is no more need to start.
     fn wait_for_start(&self, head_start: Duration) -> bool {
-        let go_on = |_: &mut Option<Option<Won>>| !self.attention.is_cancelled();
-        let _ = self.ended.wait_timeout_while(self.lock(), head_start, go_on);
+        let go_on = |_: &mut State| !self.attention.is_cancelled();
+        let _ = self.changed.wait_timeout_while(self.lock(), head_start, go_on);
         !self.attention.is_cancelled()
     }
 
-    fn end(&self, won: Option<Won>) {
-        *self.lock() = Some(won);
-        self.ended.notify_all();
+    /// The device's exploration; nothing if it does not get to the end, or its answer is not wanted.
+    fn compete<M: Machine>(&self, game: &Match, open: impl Opener<M>) -> Option<Won> {
+        let graph = Graph::compile(&game.model).ok()?;
+        let machine = open(&graph, &Diagram::of_initial_states(&game.model))?;
+        let space = Bulk::new(machine, &graph, self.attention.clone());
+        let reached = explore(&space, game.strategy, &mut ()).ok()?;
+        self.become_state(State::First);
+        game.processors.cancel();
+        let mut state = self.lock();
+        while !matches!(*state, State::Wanted) {
+            if self.attention.is_cancelled() {
+                return None;
+            }
+            state = self.sleep(state, LOOK);
+        }
+        drop(state);
+        let states = space.export(&reached.states).ok()?;
+        Some(Won { states, rounds: reached.rounds, levels: reached.levels, strategy: reached.strategy })
     }
-}
-
-/// The device's exploration; nothing if it does not get to the end.
-fn compete<M: Machine>(
-    game: &Match,
-    attention: &Attention,
-    open: impl FnOnce(&Graph, &Diagram) -> Option<M>,
-) -> Option<Won> {
-    let graph = Graph::compile(&game.model).ok()?;
-    let machine = open(&graph, &Diagram::of_initial_states(&game.model))?;
-    let space = Bulk::new(machine, &graph, attention.clone());
-    let reached = explore(&space, game.strategy, &mut ()).ok()?;
-    let states = space.export(&reached.states).ok()?;
-    Some(Won { states, rounds: reached.rounds, levels: reached.levels, strategy: reached.strategy })
 }
 
 #[cfg(test)]
@@ -166,7 +206,17 @@ mod tests {
         let rival = Rival::start(game, |_: &Graph, _: &Diagram| -> Option<Twin> { panic!("started") });
         rival.stop();
         assert!(rival.wait().is_none() && !processors.is_cancelled());
+        // The thread ends, too.
+        while !matches!(*rival.0.lock(), State::Ended(None)) {
+            std::thread::yield_now();
+        }
         assert!(began.elapsed() < Duration::from_secs(600));
+    }
+
+    #[test]
+    fn a_panic_of_the_device_is_a_lost_match() {
+        let rival = Rival::start(game(Duration::ZERO), |_: &Graph, _: &Diagram| -> Option<Twin> { panic!("a driver") });
+        assert!(rival.wait().is_none());
     }
 
     #[test]

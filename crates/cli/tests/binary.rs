@@ -6,7 +6,8 @@ use common::{at, code, complete, exit, expected_nets, json, model, run, write_ne
 
 #[test]
 fn nets_in_bits_have_the_same_markings() {
-    let mut bounded = 0;
+    /// Nets in which semiflows bound not all places.
+    const UNBOUNDED: [&str; 3] = ["Eratosthenes-PT-010", "PhaseVariation-PT-D02CS010", "PhilosophersDyn-PT-03"];
     // With a hundred thousand tokens, bits are not the way.
     for net in expected_nets().into_iter().filter(|net| !net.path.contains("ERK-PT-100000")) {
         for strategy in ["auto", "par"] {
@@ -14,15 +15,18 @@ fn nets_in_bits_have_the_same_markings() {
             let output = run(&args);
             let value = json(&output);
             assert_eq!([&value["format"], &value["engine"]], ["pnml", "bdd"]);
-            if code(&output) == exit::COMPLETE {
-                assert_eq!(value["states"], *net.states, "{}", net.path);
-                bounded += 1;
-            } else {
+            if UNBOUNDED.iter().any(|name| net.path.contains(name)) {
                 assert_eq!(code(&output), exit::LIMIT, "{output:?}");
+            } else {
+                assert_eq!(
+                    (code(&output), &value["states"]),
+                    (exit::COMPLETE, &net.states.clone().into()),
+                    "{}",
+                    net.path
+                );
             }
         }
     }
-    assert!(bounded >= 10, "{bounded}");
 }
 
 #[test]

@@ -28,10 +28,10 @@ impl SymbolicSystem {
         let mut functions = manager.import(model.nodes.iter().map(import_node), &roots)?.into_iter();
         let initial = functions.next().expect("the first root is the initial set");
         let relations = functions
-            .zip(&model.groups)
-            .map(|(function, group)| {
+            .zip(model.bits_of_groups())
+            .map(|(function, bits)| {
                 let levels = |bit| (BddSystem::current_variable(bit), BddSystem::next_variable(bit));
-                let pairs: Vec<(u32, u32)> = model.group_bits(group).into_iter().map(levels).collect();
+                let pairs: Vec<(u32, u32)> = bits.into_iter().map(levels).collect();
                 manager.relation(&function, &pairs)
             })
             .collect::<Result<_, _>>()?;

@@ -339,7 +339,7 @@ fn nets_in_bits_have_as_many_markings() {
         let groups = groups(net, &Semiflows::of(net, &FlowLimits::default()));
         let lineup = Lineup { groups, bounds: exact_bounds(net, &explicit.markings), contestants: Vec::new() };
         for order in orders(net).iter().take(3) {
-            let model = net::in_bits(net, &lineup, order).unwrap();
+            let model = net::in_bits(net, &lineup, order, 1 << 20).unwrap();
             assert_eq!(model.check(), Ok(()), "{name}");
             let manager = Manager::new(&Budget::new(MEMORY)).unwrap();
             let system = SymbolicSystem::build(&manager, &model).unwrap();

@@ -68,9 +68,8 @@ impl Graph {
     /// Compile the relations of a system.
     pub fn compile(model: &BddSystem) -> Result<Graph, OutsideGroup> {
         let mut builder = Builder::default();
-        let bits = |group| model.group_bits(group);
-        let compile = |(number, group)| builder.compile(model, number, &bits(group));
-        let groups: Vec<Compiled> = model.groups.iter().enumerate().map(compile).collect::<Result<_, _>>()?;
+        let compile = |(number, bits): (usize, Vec<u32>)| builder.compile(model, number, &bits);
+        let groups: Vec<Compiled> = model.bits_of_groups().enumerate().map(compile).collect::<Result<_, _>>()?;
         let mut known: Vec<u32> = groups.iter().flatten().copied().collect();
         known.sort_by_key(|&relation| builder.level(relation));
         let all = builder.unite_all(&known);

@@ -17,7 +17,7 @@ pub struct Wide {
 }
 
 impl Wide {
-    /// Two sets with `width` nodes, a power of two, at each of `levels` levels; above them the levels that it takes to get
+    /// Two sets with `width` nodes, a power of two and at least 2, at each of `levels` levels; above them the levels that it takes to get
     /// to so many, and below them those that it takes to tell so many apart.
     #[must_use]
     pub fn new(width: usize, levels: u32) -> Wide {

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use crate::system::{Edge, MAX_NODE_ID, Node};
 
-/// All ids that an [`Edge`] can hold are taken.
+/// There may be no more nodes.
 #[derive(Debug)]
 pub(crate) struct Full;
 
@@ -18,11 +18,19 @@ pub(crate) struct Builder {
     slots: Vec<u32>,
     /// Seeded per builder, so that no file can be made to collide on purpose.
     hasher: RandomState,
+    /// The most nodes, and the most results that an operation remembers.
+    most: usize,
 }
 
 impl Builder {
     pub(crate) fn new() -> Self {
-        Self { nodes: Vec::new(), slots: vec![0; 16], hasher: RandomState::new() }
+        Self::with_most(MAX_NODE_ID as usize)
+    }
+
+    /// With at most so many nodes.
+    pub(crate) fn with_most(nodes: usize) -> Self {
+        let most = nodes.min(MAX_NODE_ID as usize);
+        Self { nodes: Vec::new(), slots: vec![0; 16], hasher: RandomState::new(), most }
     }
 
     pub(crate) fn nodes(&self) -> &[Node] {
@@ -53,6 +61,9 @@ impl Builder {
         let mut known: HashMap<(Edge, Edge), Edge> = HashMap::new();
         let mut open = vec![(a, b)];
         while let Some(&(a, b)) = open.last() {
+            if known.len() > self.most {
+                return Err(Full);
+            }
             let variable = self.variable(a).min(self.variable(b));
             let halves =
                 [false, true].map(|value| (self.cofactor(a, variable, value), self.cofactor(b, variable, value)));
@@ -89,7 +100,7 @@ impl Builder {
         if self.slots[slot] != 0 {
             return Ok(Edge::new(self.slots[slot], false));
         }
-        if self.nodes.len() >= MAX_NODE_ID as usize {
+        if self.nodes.len() >= self.most {
             return Err(Full);
         }
         self.nodes.push(node);

@@ -235,7 +235,20 @@ impl BddSystem {
     /// If the group names an integer that does not exist.
     #[must_use]
     pub fn group_bits(&self, group: &Group) -> Vec<u32> {
+        self.group_bits_from(group, &self.first_bits())
+    }
+
+    /// The same for all groups, in order.
+    ///
+    /// # Panics
+    ///
+    /// If a group names an integer that does not exist.
+    pub fn bits_of_groups(&self) -> impl Iterator<Item = Vec<u32>> {
         let first_bits = self.first_bits();
+        self.groups.iter().map(move |group| self.group_bits_from(group, &first_bits))
+    }
+
+    fn group_bits_from(&self, group: &Group, first_bits: &[u32]) -> Vec<u32> {
         let bits = group.touched().into_iter().flat_map(|integer| {
             let first = first_bits[integer as usize];
             first..first + self.variables[integer as usize].bits

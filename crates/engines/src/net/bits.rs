@@ -7,7 +7,7 @@
 //! let net = read_pnml_file(path.as_ref(), &Limits::default())?;
 //! let lineup = Lineup::new(&net, 1);
 //! // Sixteen places, each with five tokens at most.
-//! assert_eq!(in_bits(&net, &lineup, &lineup.contestants[0].order)?.state_bits(), 16 * 3);
+//! assert_eq!(in_bits(&net, &lineup, &lineup.contestants[0].order, 10_000)?.state_bits(), 16 * 3);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -22,8 +22,8 @@ use tremula_models::{BddSystem, CounterChange, Counters, PetriNet, TooManyBits};
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotInBits {
-    /// Nobody knows how many a place needs.
-    #[error("place `{place}` has no bound that semiflows tell, and binary diagrams need one")]
+    /// Nobody knows how many a place needs, or it needs too many.
+    #[error("place `{place}` has no bound below 2^32 that semiflows tell, and binary diagrams need one")]
     Unbounded {
         /// The place.
         place: String,
@@ -36,8 +36,9 @@ pub enum NotInBits {
     TooMany(#[from] TooManyBits),
 }
 
-/// The net in bits, with its places in this order. Places that surely share a token share the bits of one integer.
-pub fn in_bits(net: &PetriNet, lineup: &Lineup, order: &[u32]) -> Result<BddSystem, NotInBits> {
+/// The net in bits, with its places in this order, if it takes at most so many nodes. Places that surely share a token share
+/// the bits of one integer.
+pub fn in_bits(net: &PetriNet, lineup: &Lineup, order: &[u32], most_nodes: usize) -> Result<BddSystem, NotInBits> {
     let proven: Vec<Group> = lineup.groups.iter().filter(|group| !group.believed).cloned().collect();
     let EncodedNet { encoding, transitions } = EncodedNet::new(net, order, &proven)?;
     let greatest = encoding.variables.iter().map(|variable| {
@@ -48,7 +49,7 @@ pub fn in_bits(net: &PetriNet, lineup: &Lineup, order: &[u32]) -> Result<BddSyst
         initial: encoding.initial,
         transitions: transitions.into_iter().flatten().map(|changes| changes.iter().map(counter).collect()).collect(),
     };
-    Ok(counters.in_bits()?)
+    Ok(counters.in_bits(most_nodes)?)
 }
 
 fn counter(&Change { level, least, most, delta }: &Change) -> CounterChange {

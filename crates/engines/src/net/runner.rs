@@ -51,9 +51,10 @@ impl<'a> Runner<'a> {
         self.engine.as_ref().map_or(0, |engine| engine.explorer.progress())
     }
 
-    /// Memory that each contestant needs before it can begin, as far as this one knows.
+    /// Memory that each contestant needs before it can begin, as far as this one knows: all of it, if it could not.
     pub fn entry_bytes(&self) -> usize {
-        self.engine.as_ref().map_or(0, |engine| engine.system.manager.event_bytes())
+        let all = if self.ended.is_some() { self.contest.budget.limit() } else { 0 };
+        self.engine.as_ref().map_or(all, |engine| engine.system.manager.event_bytes())
     }
 
     /// Work to the end, and stop the others there.

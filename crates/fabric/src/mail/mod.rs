@@ -115,7 +115,11 @@ struct Incoming<S: Segment> {
 
 impl<S: Segment> Mail<S> {
     /// *Collective.* Streams between all ranks, with rings of so many words.
+    ///
+    /// # Panics
+    /// If a ring has no room for a header and a word.
     pub fn open<F: Fabric<Segment = S>>(fabric: &F, ring: usize) -> Result<Mail<S>, FabricError> {
+        assert!(ring >= 2, "a ring has room for a header and a word");
         let ranks = fabric.ranks();
         let segment = fabric.allocate(ranks * (ring + 1))?;
         let incoming = |_| Incoming { taken: 0, acknowledged: 0, acknowledging: None, words: Vec::new() };

@@ -9,7 +9,7 @@ use tremula_interconnect::{Atomic, Lane, NetworkError, Region, SharedMemory, Tra
 
 /// Words that UCX reads whole without one-sided hardware: the owner copies them with `memcpy`, by 16 bytes or more at once.
 /// If there are more, `memcpy` aligns its target and reads words in two parts, and UCX cuts messages of 8 KiB within words.
-const READ_WHOLE: usize = 16;
+const READ_PIECE: usize = 16;
 
 /// A segment between processes. All threads of a rank may use clones of it at the same time.
 #[derive(Clone, Debug)]
@@ -137,7 +137,7 @@ impl ProcessSegment {
 
     /// Read in pieces that are read whole, unless there are too many words for F1.
     fn start_gets(&self, from: Place, length: usize, region: &Region, lane: &Lane) -> Vec<Transfer> {
-        let piece = if length <= WHOLE_WORDS { READ_WHOLE } else { length };
+        let piece = if length <= WHOLE_WORDS { READ_PIECE } else { length };
         let start = |at: usize| {
             let words = piece.min(length - at);
             self.or_stay(lane.start_get(from.rank, region, from.offset + at, words))

@@ -670,7 +670,9 @@ pub fn an_early_end_releases_those_that_wait(fabric: &impl Fabric) {
 /// Streams in all directions at once, in batches of all sizes up to more than a ring holds; receivers look at three words
 /// at a time.
 pub fn mail_arrives_whole_and_in_order(fabric: &impl Fabric) {
-    [(6000, 97), (210_000, 4099)].into_iter().for_each(|(words, ring)| exchange_mail(fabric, words, ring));
+    [(30, 2), (60, 3), (300, 5), (6000, 97), (210_000, 4099)]
+        .into_iter()
+        .for_each(|(words, ring)| exchange_mail(fabric, words, ring));
 }
 
 fn exchange_mail(fabric: &impl Fabric, total: usize, ring: usize) {

@@ -81,7 +81,7 @@ impl Laboratory {
     }
 
     fn find_or_put(&mut self, first: u64, count: u64, range: u64) -> Result<(Duration, u64), NoDevice> {
-        let not_done = |error: DriverError| NoDevice::NotFound(describe(&error));
+        let not_done = |error: DriverError| NoDevice::Failed(describe(&error));
         self.stream.memcpy_htod(&[Counters::default()], &mut self.counters).map_err(not_done)?;
         let arguments = SweepArguments {
             into: self.address(&self.table),
@@ -98,7 +98,7 @@ impl Laboratory {
         })?;
         let counters = self.stream.clone_dtoh(&self.counters).map_err(not_done)?[0];
         if counters.full != 0 {
-            return Err(NoDevice::TooSmall);
+            return Err(NoDevice::Failed("a table that has room counts as full".to_owned()));
         }
         Ok((time, u64::from(counters.made)))
     }
@@ -111,7 +111,7 @@ impl Laboratory {
             lab.stream.synchronize()?;
             Ok(began.elapsed())
         };
-        run(self).map_err(|error| NoDevice::NotFound(describe(&error)))
+        run(self).map_err(|error| NoDevice::Failed(describe(&error)))
     }
 
     fn address<T>(&self, slice: &CudaSlice<T>) -> u64 {

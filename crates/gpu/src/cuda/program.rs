@@ -81,6 +81,9 @@ pub enum NoDevice {
         /// What the driver says.
         problem: String,
     },
+    /// It does not do what it should.
+    #[error("the device failed: {0}")]
+    Failed(String),
     /// The model does not fit.
     #[error("the initial states alone do not fit")]
     TooSmall,

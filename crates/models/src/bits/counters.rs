@@ -29,9 +29,9 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// The same system in bits, with a group for each transition.
-    pub fn in_bits(&self) -> Result<BddSystem, TooManyBits> {
-        let mut bits = Bits::new(&self.greatest)?;
+    /// The same system in bits, with a group for each transition, if it takes at most so many nodes.
+    pub fn in_bits(&self, most_nodes: usize) -> Result<BddSystem, TooManyBits> {
+        let mut bits = Bits::new(&self.greatest, most_nodes)?;
         let mut initial = Edge::TRUE;
         for (counter, &value) in self.initial.iter().enumerate().rev() {
             for significance in 0..bits.variables[counter].bits {
@@ -45,8 +45,7 @@ impl Counters {
         for changes in &self.transitions {
             let mut relation = Edge::TRUE;
             for change in changes.iter().rev() {
-                let most = change.most.min(self.greatest[change.counter as usize]);
-                relation = bits.add(&CounterChange { most, ..*change }, relation)?;
+                relation = bits.add(change, self.greatest[change.counter as usize], relation)?;
             }
             let touched: Vec<u32> = changes.iter().map(|change| change.counter).collect();
             groups.push(Group { reads: touched.clone(), writes: touched, relation });
@@ -59,10 +58,11 @@ impl Counters {
 type Sums = (u32, i64, i64, i64);
 
 impl Bits {
-    /// A counter's change, and what holds for the bits behind it.
-    fn add(&mut self, change: &CounterChange, behind: Edge) -> Result<Edge, TooManyBits> {
-        let counter = change.counter as usize;
-        let sums = (self.variables[counter].bits, i64::from(change.least), i64::from(change.most), change.delta);
+    /// A counter's change within its bounds, and what holds for the bits behind it.
+    fn add(&mut self, change: &CounterChange, greatest: u32, behind: Edge) -> Result<Edge, TooManyBits> {
+        let (counter, greatest) = (change.counter as usize, i64::from(greatest));
+        let most = i64::from(change.most).min(greatest).min(greatest.saturating_sub(change.delta));
+        let sums = (self.variables[counter].bits, i64::from(change.least), most, change.delta);
         self.add_lowest(counter, sums, behind, &mut HashMap::new())
     }
 
@@ -75,7 +75,8 @@ impl Bits {
     ) -> Result<Edge, TooManyBits> {
         // Only values that lead to others of these bits.
         let values = 1_i64 << width;
-        let (least, most) = (least.max(0).max(-delta), most.min(values - 1).min(values - 1 - delta));
+        let least = least.max(0).max(delta.saturating_neg());
+        let most = most.min(values - 1).min((values - 1).saturating_sub(delta));
         if least > most {
             return Ok(Edge::FALSE);
         }
@@ -122,13 +123,13 @@ mod tests {
                     let change = CounterChange { counter: 0, least, most, delta };
                     let counters =
                         Counters { greatest: vec![greatest], initial: vec![1], transitions: vec![vec![change]] };
-                    let system = counters.in_bits().unwrap();
+                    let system = counters.in_bits(1000).unwrap();
                     assert_eq!(system.check(), Ok(()));
                     let values = 1 << system.state_bits();
                     let expected: Vec<(u32, u32)> = (0..values)
                         .filter(|value| (least..=most.min(greatest)).contains(value))
                         .filter_map(|value| Some((value, u32::try_from(i64::from(value) + delta).ok()?)))
-                        .filter(|&(_, after)| after < values)
+                        .filter(|&(_, after)| after <= greatest)
                         .collect();
                     assert_eq!(pairs(&system, system.groups[0].relation), expected, "{change:?} up to {greatest}");
                 }
@@ -144,7 +145,7 @@ mod tests {
             initial: vec![2, 0, 1],
             transitions: vec![vec![change(0, 1, -1), change(2, 0, 2)]],
         };
-        let system = counters.in_bits().unwrap();
+        let system = counters.in_bits(1000).unwrap();
         assert_eq!(system.state_bits(), 5);
         let word = |[first, between, last]: [u32; 3]| first << 3 | between << 2 | last;
         assert!((0..32).all(|assignment: u32| {
@@ -166,7 +167,8 @@ mod tests {
             initial: vec![0; count],
             transitions: Vec::new(),
         };
-        assert!(counters(10).in_bits().is_ok());
-        assert_eq!(counters(20_000).in_bits(), Err(TooManyBits));
+        assert!(counters(10).in_bits(320).is_ok());
+        assert_eq!(counters(10).in_bits(319), Err(TooManyBits));
+        assert_eq!(counters(20_000).in_bits(usize::MAX), Err(TooManyBits));
     }
 }

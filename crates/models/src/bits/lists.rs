@@ -7,6 +7,7 @@
 use super::{Bits, TooManyBits};
 use crate::ldd::{LddSystem, ListGroup, ListNode};
 use crate::system::{BddSystem, Edge, Group};
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 
 /// One way in which an integer moves, and what holds for the integers behind it.
@@ -28,72 +29,97 @@ struct Stage {
 }
 
 impl LddSystem {
-    /// The same system in bits.
+    /// The same system in bits, if it takes at most so many nodes, and about as much work.
     ///
     /// # Panics
     ///
     /// If L1 to L6 are violated.
-    pub fn in_bits(&self) -> Result<BddSystem, TooManyBits> {
-        let mut bits = Bits::new(&self.greatest_values())?;
-        let initial = bits.diagram(self, self.initial, &stages_of_set(self.integers), |bits, integer, moves| {
-            bits.values(integer, moves)
-        })?;
+    pub fn in_bits(&self, most_nodes: usize) -> Result<BddSystem, TooManyBits> {
+        let walk = Walk { system: self, left: Cell::new(most_nodes) };
+        let mut bits = Bits::new(&walk.greatest_values()?, most_nodes)?;
+        let initial = bits.diagram(&walk, self.initial, &stages_of_set(self.integers), Bits::values)?;
         let mut groups = Vec::new();
         for group in &self.groups {
-            let relation = bits.diagram(self, group.relation, &stages(group), Bits::moves)?;
+            let relation = bits.diagram(&walk, group.relation, &stages(group), Bits::moves)?;
             groups.push(Group { reads: group.reads.clone(), writes: group.writes.clone(), relation });
         }
         Ok(bits.finish(initial, groups))
     }
+}
 
+/// A way through the lists of a system. Lists share their ends, and nodes their lists, so that a walk can be much longer
+/// than the file.
+struct Walk<'a> {
+    system: &'a LddSystem,
+    /// Moves that may still be looked at.
+    left: Cell<usize>,
+}
+
+/// What the levels of a stage say: the value before, the value after, and the list behind them.
+type Step = (Option<u32>, Option<u32>, u32);
+
+impl Walk<'_> {
     /// The greatest value that each integer ever has.
-    fn greatest_values(&self) -> Vec<u32> {
-        let mut greatest = vec![0; self.integers as usize];
-        let mut note = |stages: &[Stage], root: u32, is_set: bool| {
-            for (stage, heads) in stages.iter().zip(self.heads(root, stages)) {
-                let moves = heads.into_iter().flat_map(|head| self.moves(head, *stage));
-                let given = moves.filter_map(|(before, after, _)| if is_set { before } else { after });
+    fn greatest_values(&self) -> Result<Vec<u32>, TooManyBits> {
+        let mut greatest = vec![0; self.system.integers as usize];
+        let mut note = |stages: &[Stage], root: u32, is_set: bool| -> Result<(), TooManyBits> {
+            for (stage, heads) in stages.iter().zip(self.heads(root, stages)?) {
                 let most = &mut greatest[stage.integer];
-                *most = given.fold(*most, u32::max);
+                for head in heads {
+                    let steps = self.steps(head, *stage)?.into_iter();
+                    let given = steps.filter_map(|(before, after, _)| if is_set { before } else { after });
+                    *most = given.fold(*most, u32::max);
+                }
             }
+            Ok(())
         };
-        note(&stages_of_set(self.integers), self.initial, true);
-        self.groups.iter().for_each(|group| note(&stages(group), group.relation, false));
-        greatest
+        note(&stages_of_set(self.system.integers), self.system.initial, true)?;
+        self.system.groups.iter().try_for_each(|group| note(&stages(group), group.relation, false))?;
+        Ok(greatest)
     }
 
     /// The lists at which the levels of each stage begin.
-    fn heads(&self, root: u32, stages: &[Stage]) -> Vec<BTreeSet<u32>> {
+    fn heads(&self, root: u32, stages: &[Stage]) -> Result<Vec<BTreeSet<u32>>, TooManyBits> {
         let mut heads: Vec<BTreeSet<u32>> = Vec::new();
-        let mut here: BTreeSet<u32> = (root != Self::EMPTY).then_some(root).into_iter().collect();
+        let mut here: BTreeSet<u32> = (root != LddSystem::EMPTY).then_some(root).into_iter().collect();
         for stage in stages {
-            let next = here.iter().flat_map(|&head| self.moves(head, *stage)).map(|(_, _, behind)| behind).collect();
+            let mut next = BTreeSet::new();
+            for &head in &here {
+                next.extend(self.steps(head, *stage)?.into_iter().map(|(_, _, behind)| behind));
+            }
             heads.push(std::mem::replace(&mut here, next));
         }
-        heads
+        Ok(heads)
     }
 
-    /// What the levels of a stage say from a list on: values before and after, and the list behind them.
-    fn moves(&self, head: u32, stage: Stage) -> Vec<(Option<u32>, Option<u32>, u32)> {
+    /// What the levels of a stage say from a list on.
+    fn steps(&self, head: u32, stage: Stage) -> Result<Vec<Step>, TooManyBits> {
         let written = |node: &ListNode| (!node.copy).then_some(node.value);
-        match stage {
-            Stage { reads: true, writes: false, .. } => {
-                self.list(head).map(|node| (Some(node.value), None, node.down)).collect()
-            }
-            Stage { reads: false, .. } => self.list(head).map(|node| (None, written(node), node.down)).collect(),
-            Stage { reads: true, writes: true, .. } => {
-                let after = |read: &ListNode| {
-                    let before = Some(read.value);
-                    self.list(read.down).map(move |node| (before, written(node), node.down)).collect::<Vec<_>>()
-                };
-                self.list(head).flat_map(after).collect()
+        let mut steps = Vec::new();
+        for node in self.list(head) {
+            self.spend()?;
+            match stage {
+                Stage { reads: true, writes: false, .. } => steps.push((Some(node.value), None, node.down)),
+                Stage { reads: false, .. } => steps.push((None, written(node), node.down)),
+                Stage { reads: true, writes: true, .. } => {
+                    for after in self.list(node.down) {
+                        self.spend()?;
+                        steps.push((Some(node.value), written(after), after.down));
+                    }
+                }
             }
         }
+        Ok(steps)
+    }
+
+    fn spend(&self) -> Result<(), TooManyBits> {
+        self.left.set(self.left.get().checked_sub(1).ok_or(TooManyBits)?);
+        Ok(())
     }
 
     /// The nodes of a list.
     fn list(&self, head: u32) -> impl Iterator<Item = &ListNode> {
-        std::iter::successors(self.node(head), |node| self.node(node.right))
+        std::iter::successors(self.system.node(head), |node| self.system.node(node.right))
     }
 }
 
@@ -118,7 +144,7 @@ impl Bits {
     /// A set or a relation, in which `decide` makes one integer's part.
     fn diagram(
         &mut self,
-        system: &LddSystem,
+        walk: &Walk,
         root: u32,
         stages: &[Stage],
         decide: impl Fn(&mut Bits, usize, &[Move]) -> Result<Edge, TooManyBits>,
@@ -128,13 +154,13 @@ impl Bits {
         }
         // Behind the last integer there is nothing more to say, or an action label, which does not matter.
         let mut behind: Option<HashMap<u32, Edge>> = None;
-        for (stage, heads) in stages.iter().zip(system.heads(root, stages)).rev() {
+        for (stage, heads) in stages.iter().zip(walk.heads(root, stages)?).rev() {
             let mut here = HashMap::new();
             for head in heads {
                 let edge = |list: u32| behind.as_ref().map_or(Edge::TRUE, |known| known[&list]);
-                let moves = system.moves(head, *stage).into_iter();
+                let steps = walk.steps(head, *stage)?.into_iter();
                 let moves: Vec<Move> =
-                    moves.map(|(before, after, list)| Move { before, after, behind: edge(list) }).collect();
+                    steps.map(|(before, after, list)| Move { before, after, behind: edge(list) }).collect();
                 here.insert(head, decide(self, stage.integer, &moves)?);
             }
             behind = Some(here);
@@ -269,10 +295,37 @@ mod tests {
                 action_labels: Vec::new(),
             };
             assert_eq!(lists.check(), Ok(()));
-            let system = lists.in_bits().unwrap();
+            let system = lists.in_bits(10_000).unwrap();
             assert_eq!(system.check(), Ok(()));
             compare(&system, &stages, &vectors);
         }
+    }
+
+    #[test]
+    fn what_is_much_larger_than_its_file_is_refused() {
+        const VALUES: u32 = 1 << 12;
+        // Every value leads to every value: few nodes, many moves.
+        let mut nodes: Vec<ListNode> = Vec::new();
+        for down in [LddSystem::UNIT, LddSystem::FIRST_NODE + VALUES - 1] {
+            for value in (0..VALUES).rev() {
+                let right =
+                    if value == VALUES - 1 { LddSystem::EMPTY } else { LddSystem::FIRST_NODE + nodes.len() as u32 - 1 };
+                nodes.push(ListNode { value, copy: false, down, right });
+            }
+        }
+        let relation = LddSystem::FIRST_NODE + nodes.len() as u32 - 1;
+        nodes.push(ListNode { value: 0, copy: false, down: LddSystem::UNIT, right: LddSystem::EMPTY });
+        let group = ListGroup { reads: vec![0], writes: vec![0], relation };
+        let lists = LddSystem {
+            integers: 1,
+            nodes,
+            initial: relation + 1,
+            groups: vec![group],
+            reachable: None,
+            action_labels: Vec::new(),
+        };
+        assert_eq!(lists.check(), Ok(()));
+        assert_eq!(lists.in_bits(100_000), Err(TooManyBits));
     }
 
     /// Whatever the values of all integers, the relation is that of the vectors.

@@ -5,7 +5,7 @@
 //!
 //! // A counter from 0 to 5 that goes up by one.
 //! let up = CounterChange { counter: 0, least: 0, most: 4, delta: 1 };
-//! let system = Counters { greatest: vec![5], initial: vec![0], transitions: vec![vec![up]] }.in_bits()?;
+//! let system = Counters { greatest: vec![5], initial: vec![0], transitions: vec![vec![up]] }.in_bits(1000)?;
 //! assert_eq!((system.state_bits(), system.check()), (3, Ok(())));
 //! # Ok::<(), tremula_models::TooManyBits>(())
 //! ```
@@ -19,9 +19,9 @@ use thiserror::Error;
 
 pub use counters::{CounterChange, Counters};
 
-/// A system has more bits than diagrams can tell apart, or more nodes than they can have.
+/// A system has more bits than diagrams can tell apart, or needs more nodes or more work than was allowed.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Error)]
-#[error("too many bits or nodes for binary diagrams: at most {MAX_STATE_BITS} bits")]
+#[error("too large for binary diagrams: more than {MAX_STATE_BITS} bits, or too many nodes for the memory")]
 pub struct TooManyBits;
 
 impl From<Full> for TooManyBits {
@@ -38,8 +38,8 @@ struct Bits {
 }
 
 impl Bits {
-    /// For integers with these greatest values.
-    fn new(greatest: &[u32]) -> Result<Bits, TooManyBits> {
+    /// For integers with these greatest values, with at most so many nodes.
+    fn new(greatest: &[u32], most_nodes: usize) -> Result<Bits, TooManyBits> {
         let width = |&value: &u32| StateVariable { bits: (u32::BITS - value.leading_zeros()).max(1) };
         let variables: Vec<StateVariable> = greatest.iter().map(width).collect();
         let total: u64 = variables.iter().map(|variable| u64::from(variable.bits)).sum();
@@ -50,7 +50,7 @@ impl Bits {
             *next += variable.bits;
             Some(*next - variable.bits)
         });
-        Ok(Bits { builder: Builder::new(), first_bits: first_bits.collect(), variables })
+        Ok(Bits { builder: Builder::with_most(most_nodes), first_bits: first_bits.collect(), variables })
     }
 
     /// The state bits of an integer, as many as it has, of which the last is the least significant.

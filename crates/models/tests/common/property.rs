@@ -28,6 +28,10 @@ pub fn reading_is_safe(data: &[u8]) {
 pub fn reading_lists_is_safe(data: &[u8]) {
     let Ok(system) = read_ldd(data, &limits()) else { return };
     assert_eq!(system.check(), Ok(()));
+    // Few nodes, so that what is much larger than its file shows in time.
+    if let Ok(bits) = system.in_bits(20_000) {
+        assert_eq!(bits.check(), Ok(()));
+    }
 }
 
 /// Writes a system in both layouts and reads it back.

@@ -4,7 +4,7 @@ use super::GpuOptions;
 use super::report::{GpuReport, LevelReport, ModelReport, TableReport};
 use crate::{Spread, StudyError};
 use std::time::{Duration, Instant};
-use tremula_diagrams::Attention;
+use tremula_diagrams::{Attention, Error};
 use tremula_engines::{Order, Space, Strategy, explore};
 use tremula_gpu::{Bulk, Cuda, Diagram, Figures, Graph, Laboratory, Wide};
 use tremula_models::BddSystem;
@@ -105,8 +105,11 @@ fn measure_model(options: &GpuOptions, name: &str, model: &BddSystem) -> Result<
         let machine = Cuda::new(&graph, &Diagram::of_initial_states(model), options.bytes)?;
         let space = Bulk::new(machine, &graph, Attention::default());
         let began = Instant::now();
-        let complete = explore(&space, Strategy { order: Order::Par, frontier: true }, &mut ()).is_ok();
-        seconds.extend(complete.then(|| began.elapsed().as_secs_f64()));
+        match explore(&space, Strategy { order: Order::Par, frontier: true }, &mut ()) {
+            Ok(_) => seconds.push(began.elapsed().as_secs_f64()),
+            Err(stopped) if stopped.error == Error::TableFull => {}
+            Err(stopped) => return Err(stopped.error.into()),
+        }
         figures = space.figures();
     }
     let Figures { sweeps, requests, elements, .. } = figures;

@@ -10,7 +10,7 @@ const PLACE: f64 = 16.0;
 
 impl fmt::Display for GpuReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "{}. All figures are medians of {} measurements.", self.device, self.reps)?;
+        writeln!(out, "{}. Medians of {} measurements; new nodes are put once.", self.device, self.reps)?;
         let table = bytes(self.places as f64 * PLACE);
         writeln!(out, "\nTable of {table}, billions per second")?;
         write!(out, "{}", self.table_table())?;
