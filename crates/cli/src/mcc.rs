@@ -14,6 +14,7 @@ use crate::watch::{LastWords, Watch};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
+use tremula_engines::{Order, Strategy};
 use tremula_orders::{Heuristic, Recipe};
 
 /// What is in the folder of an instance.
@@ -168,7 +169,10 @@ fn explore(args: &ReachArgs, run: &Run, answers: &Answers) -> Result<(), NoAnswe
         NoModel::Stopped => NoAnswer::CannotCompute(run.stop_reason()),
     })?;
     let explored = net::markings(args, run, &net, &mut None)?;
-    let techniques = techniques(&run.known().setting.order, run.workers);
+    let techniques = {
+        let known = run.known();
+        techniques(known.strategy, &known.setting.order, run.workers)
+    };
     net::count(run, &explored, &mut |value, digits| {
         answers.give(&format!("STATE_SPACE {} {digits} TECHNIQUES {techniques}", name(value)))
     })?;
@@ -195,8 +199,12 @@ fn name(value: Value) -> &'static str {
 }
 
 /// What led to the answer, in the contest's words: the winning order tells what of the net's structure was used.
-fn techniques(order: &str, workers: u32) -> String {
-    let mut words = vec!["DECISION_DIAGRAMS", "SATURATION"];
+fn techniques(strategy: Strategy, order: &str, workers: u32) -> String {
+    let mut words = match strategy.order {
+        Order::Explicit => vec!["EXPLICIT"],
+        Order::Saturation | Order::Auto => vec!["DECISION_DIAGRAMS", "SATURATION"],
+        Order::Bfs | Order::Par | Order::Chaining => vec!["DECISION_DIAGRAMS"],
+    };
     if workers > 1 {
         words.push("PARALLEL_PROCESSING");
     }
@@ -290,9 +298,13 @@ mod tests {
 
     #[test]
     fn techniques_are_those_that_were_used() {
-        assert_eq!(techniques("given", 1), "DECISION_DIAGRAMS SATURATION");
-        assert_eq!(techniques("given+reversed", 2), "DECISION_DIAGRAMS SATURATION PARALLEL_PROCESSING");
-        assert_eq!(techniques("sloan+force", 1), "DECISION_DIAGRAMS SATURATION TOPOLOGICAL");
-        assert_eq!(techniques("units-force+reversed", 1), "DECISION_DIAGRAMS SATURATION TOPOLOGICAL USE_NUPN");
+        let by = |order, name, workers| techniques(Strategy { order, frontier: true }, name, workers);
+        let saturation = |name, workers| by(Order::Saturation, name, workers);
+        assert_eq!(saturation("given", 1), "DECISION_DIAGRAMS SATURATION");
+        assert_eq!(saturation("given+reversed", 2), "DECISION_DIAGRAMS SATURATION PARALLEL_PROCESSING");
+        assert_eq!(saturation("sloan+force", 1), "DECISION_DIAGRAMS SATURATION TOPOLOGICAL");
+        assert_eq!(saturation("units-force+reversed", 1), "DECISION_DIAGRAMS SATURATION TOPOLOGICAL USE_NUPN");
+        assert_eq!(by(Order::Explicit, "given", 1), "EXPLICIT");
+        assert_eq!(by(Order::Chaining, "given", 1), "DECISION_DIAGRAMS");
     }
 }

@@ -89,21 +89,20 @@ fn explain(path: &Path, error: FormatError, attention: &Attention) -> NoModel {
         FormatError::Io(_) if attention.is_cancelled() => NoModel::Stopped,
         FormatError::Io(error) => NoModel::Bad(Failure::file(path, &error)),
         FormatError::TooLarge { .. } => NoModel::TooLarge(format!("the model does not fit the memory budget: {error}")),
-        FormatError::Malformed(fault) if fault.expected.ends_with(READER_LIMIT) => {
-            NoModel::TooLarge(format!("the model does not fit the memory budget: {fault}"))
-        }
-        FormatError::MalformedLists(fault) if fault.expected.ends_with(READER_LIMIT) => {
-            NoModel::TooLarge(format!("the model does not fit the memory budget: {fault}"))
-        }
-        FormatError::Text(fault) if fault.expected.ends_with(READER_LIMIT) => {
-            NoModel::TooLarge(format!("the model does not fit the memory budget: {fault}"))
-        }
+        FormatError::Malformed(fault) if fault.expected.ends_with(READER_LIMIT) => too_large(&fault),
+        FormatError::MalformedLists(fault) if fault.expected.ends_with(READER_LIMIT) => too_large(&fault),
+        FormatError::Text(fault) if fault.expected.ends_with(READER_LIMIT) => too_large(&fault),
         source => {
             let unsupported = matches!(source, FormatError::Unsupported(_));
             let failure = Failure::Input(ReadError { path: path.to_owned(), source }.to_string());
             if unsupported { NoModel::Unsupported(failure) } else { NoModel::Bad(failure) }
         }
     }
+}
+
+/// A file that is more than the reader takes, whatever the memory.
+fn too_large(fault: &impl std::fmt::Display) -> NoModel {
+    NoModel::TooLarge(format!("the model is too large: {fault}"))
 }
 
 /// A file that cannot be read any more once somebody said stop.

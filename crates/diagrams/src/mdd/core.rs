@@ -96,6 +96,7 @@ impl Core {
     #[inline]
     pub fn pack(&mut self, level: usize) -> Result<u32, Error> {
         loop {
+            self.forest.count_branches(self.frames[level].branches.len());
             if let Some(node) = self.forest.make(level as u32, &self.frames[level].branches)? {
                 self.frames[level].branches.clear();
                 return Ok(node);

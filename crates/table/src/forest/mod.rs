@@ -69,6 +69,8 @@ pub enum MemoKind {
 const MEMO_QUARTERS: [usize; 3] = [2, 4, 1];
 /// More of the granules than this share in use after a collection: time to grow.
 const CROWDED_SHARE: f64 = 0.5;
+/// Branches that are gone through in the time of a look-up.
+const BRANCHES_PER_LOOKUP: usize = 32;
 /// More of the granules than this share in use, and no budget to grow: the table is full.
 const FULL_SHARE: f64 = 0.9;
 
@@ -199,6 +201,12 @@ impl Forest {
     #[inline]
     pub fn count_work(&mut self) {
         self.counters.lookups += 1;
+    }
+
+    /// Count what it takes to go through the branches of a node: in long nodes that is more than a look-up.
+    #[inline]
+    pub fn count_branches(&mut self, branches: usize) {
+        self.counters.lookups += (branches / BRANCHES_PER_LOOKUP) as u64;
     }
 
     /// A remembered result.
