@@ -2,6 +2,7 @@
 
 use crate::info::line;
 use crate::numbers::grouped;
+use crate::output;
 use tremula_models::{Arc, PetriNet};
 use tremula_orders::{FlowLimits, Semiflows, place_bounds};
 
@@ -36,8 +37,9 @@ fn of(count: usize, one: &str, many: &str) -> String {
 
 /// A name that fits into a line.
 fn short(name: &str) -> String {
+    let name = output::printable(name);
     if name.chars().count() <= WIDTH {
-        return name.to_owned();
+        return name;
     }
     name.chars().take(WIDTH - 3).collect::<String>() + "..."
 }

@@ -31,7 +31,7 @@ pub fn order(args: &OrderArgs) -> Result<Exit, Failure> {
     }
     let text = match (args.json, args.places) {
         (true, _) => json(args, &net, &candidates),
-        (false, true) => names(&net, best).into_iter().map(|name| format!("{name}\n")).collect(),
+        (false, true) => names(&net, best).into_iter().map(|name| output::printable(name) + "\n").collect(),
         (false, false) => table(args, &net, &candidates),
     };
     output::to_stdout(&text)?;

@@ -106,3 +106,21 @@ impl Drop for Temporary {
         }
     }
 }
+
+/// A name from a file, for a terminal: what would move the cursor or turn text around is written as an escape.
+pub fn printable(name: &str) -> String {
+    let turns_text = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let show = |c: char| if c.is_control() || turns_text(c) { c.escape_unicode().to_string() } else { c.to_string() };
+    name.chars().map(show).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn names_do_nothing_to_a_terminal() {
+        assert_eq!(printable("größe_1"), "größe_1");
+        assert_eq!(printable("a\u{9b}2J\nb\u{202e}"), r"a\u{9b}2J\u{a}b\u{202e}");
+    }
+}

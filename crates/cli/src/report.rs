@@ -198,7 +198,10 @@ impl Report {
         let trace = || {
             let firings = self.net.deadlock_trace.as_ref()?;
             let heading = format!("{} firings lead there:", grouped(&firings.len().to_string()));
-            Some(line("Trace", &heading) + &rows(firings.iter().cloned(), "(none: it is the initial marking)"))
+            Some(
+                line("Trace", &heading)
+                    + &rows(firings.iter().map(|name| output::printable(name)), "(none: it is the initial marking)"),
+            )
         };
         match (self.net.deadlock, &self.net.deadlock_marking) {
             (Some(false), _) => line("Deadlock", "none"),
@@ -233,8 +236,8 @@ impl Report {
 /// A marking in which nothing can fire.
 fn marking_text(marking: &Marking) -> String {
     let item = |(place, tokens): (&String, &serde_json::Value)| match tokens.as_str() {
-        Some("1") | None => place.clone(),
-        Some(tokens) => format!("{place}={tokens}"),
+        Some("1") | None => output::printable(place),
+        Some(tokens) => format!("{}={tokens}", output::printable(place)),
     };
     line("Deadlock", "yes, with these tokens:") + &rows(marking.iter().map(item), "(no tokens at all)")
 }
