@@ -163,9 +163,11 @@ pub struct ReachArgs {
     /// can
     #[arg(long)]
     pub deadlock: bool,
-    /// With --deadlock: a shortest sequence of firings that leads there
-    #[arg(long, requires = "deadlock")]
-    pub trace: bool,
+    /// With --deadlock: a sequence of firings that leads there, a shortest one or
+    /// with --trace=any one that is found sooner
+    #[arg(long, value_name = "KIND", requires = "deadlock", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "shortest", value_parser = trace)]
+    pub trace: Option<TraceKind>,
     /// Print the result as one JSON object
     #[arg(long)]
     pub json: bool,
@@ -206,7 +208,7 @@ impl ReachArgs {
             timeout: None,
             order: Order::Auto,
             deadlock: false,
-            trace: false,
+            trace: None,
             json: false,
             save_states: None,
             events: None,
@@ -346,6 +348,15 @@ pub enum Engine {
     Gpu,
 }
 
+/// Which way to a deadlock is wanted.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum TraceKind {
+    /// In as few firings as possible.
+    Shortest,
+    /// One that is found soon.
+    Any,
+}
+
 /// Orders of variables.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Order {
@@ -357,6 +368,14 @@ pub enum Order {
 
 fn strategy(name: &str) -> Result<Strategy, String> {
     name.parse().map_err(|error: tremula_engines::UnknownStrategy| error.to_string())
+}
+
+fn trace(name: &str) -> Result<TraceKind, String> {
+    match name {
+        "shortest" => Ok(TraceKind::Shortest),
+        "any" => Ok(TraceKind::Any),
+        _ => Err("expected shortest or any".to_owned()),
+    }
 }
 
 fn engine(name: &str) -> Result<Engine, String> {

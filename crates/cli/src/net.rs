@@ -1,6 +1,6 @@
 //! `tremula reach` for Petri nets: orders, exploration, and the figures of all reachable markings.
 
-use crate::args::{Engine, Order as OrderChoice, ReachArgs};
+use crate::args::{Engine, Order as OrderChoice, ReachArgs, TraceKind};
 use crate::error::Failure;
 use crate::order::no_such_order;
 use crate::output;
@@ -277,10 +277,12 @@ fn find_deadlock(args: &ReachArgs, run: &Run, net: &PetriNet, explored: &Explore
         known.net.deadlock = Some(marking.is_some());
         known.net.deadlock_marking = marking.as_deref().map(|tokens| named(net, tokens));
     }
-    if !args.trace || marking.is_none() {
-        return Ok(());
-    }
-    let trace = match system.shortest_trace(&stuck).map_err(failed) {
+    let Some(kind) = args.trace.filter(|_| marking.is_some()) else { return Ok(()) };
+    let trace = match kind {
+        TraceKind::Shortest => system.shortest_trace(&stuck),
+        TraceKind::Any => system.any_trace(&stuck),
+    };
+    let trace = match trace.map_err(failed) {
         // The answer is known all the same.
         Err(Trouble::Unknown(reason)) => {
             if !args.quiet {

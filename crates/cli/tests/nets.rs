@@ -132,6 +132,10 @@ fn a_trace_leads_to_the_deadlock() {
     assert!(!value["deadlock_trace"].as_array().unwrap().is_empty(), "{value}");
     let text = stdout(&run(&["reach", &path, "--deadlock", "--trace"]));
     assert!(text.contains("firings lead there:"), "{text}");
+    let some = json(&run(&["reach", &path, "--deadlock", "--trace=any", "--json"]));
+    let [some, shortest] = [&some, &value].map(|value| value["deadlock_trace"].as_array().map(Vec::len));
+    assert!(some >= shortest && shortest > Some(0), "{some:?} {shortest:?}");
+    assert_refused(&["reach", &path, "--deadlock", "--trace=long"], "expected shortest or any");
     assert_refused(&["reach", &path, "--trace"], "--deadlock");
 }
 

@@ -489,6 +489,12 @@ fn traces_are_shortest_and_the_net_fires_them() {
         let states = explore(&system, Way::Saturate(SATURATIONS[0])).unwrap();
         let trace = system.shortest_trace(&system.deadlocks(&states).unwrap()).unwrap();
         assert_eq!(trace.as_ref().map(|trace| trace.firings.len()), distance_to_deadlock(net), "{name}");
+        let some_trace = system.any_trace(&system.deadlocks(&states).unwrap()).unwrap();
+        assert_eq!(some_trace.is_some(), trace.is_some(), "{name}");
+        assert!(
+            some_trace.is_none_or(|trace| trace.holds(net) && explicit.deadlocks.contains(&trace.marking)),
+            "{name}"
+        );
         if let Some(mut trace) = trace {
             traced += 1;
             assert!(trace.holds(net) && explicit.deadlocks.contains(&trace.marking), "{name}");

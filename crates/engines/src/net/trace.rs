@@ -1,7 +1,7 @@
-//! A way from the initial marking to one of some others, in as few firings as possible.
+//! A way from the initial marking to one of some others, in as few firings as possible, or just some way.
 //!
-//! Forwards, sets of markings by distance; backwards, from one that was looked for, a predecessor in the set before, and so
-//! on. What comes out is fired on the net itself before anybody is told.
+//! Forwards, sets of markings by distance, or transition after transition on all that is known; backwards, from one that was
+//! looked for, a predecessor in the set before, and so on. What comes out is fired on the net itself before anybody is told.
 
 use super::system::NetSystem;
 use crate::space::Space;
@@ -38,6 +38,46 @@ impl NetSystem {
         }
     }
 
+    /// Some way from the initial marking to one of `targets`, if there is one. It may be long, and is found soon: there are
+    /// mostly far fewer rounds of all transitions than steps on a shortest way.
+    pub fn any_trace(&self, targets: &Mdd) -> Result<Option<Trace>, Error> {
+        let mut known = self.initial.clone();
+        // What was known before an event found more, and the event.
+        let mut history: Vec<(Mdd, usize)> = Vec::new();
+        loop {
+            if let Some(values) = known.intersection(targets)?.vectors().next() {
+                return self.unwind(&history, values).map(Some);
+            }
+            let steps = history.len();
+            for (number, &event) in self.events.iter().enumerate() {
+                let next = known.union(&known.fire(event)?)?;
+                if next != known {
+                    history.push((std::mem::replace(&mut known, next), number));
+                }
+            }
+            if history.len() == steps {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// From a marking back to the initial one: an event has fired where the marking was not known before.
+    fn unwind(&self, history: &[(Mdd, usize)], values: Vec<u32>) -> Result<Trace, Error> {
+        let marking = self.encoding.marking(&values);
+        let mut at = self.manager.vector(&values)?;
+        let mut firings = Vec::new();
+        for (before, event) in history.iter().rev() {
+            if !at.minus(before)?.is_empty() {
+                let back = self.manager.reversed(self.events[*event])?;
+                let (_, predecessor) = self.predecessor(&at, before, &[back])?;
+                firings.push(self.transitions[*event] as usize);
+                at = predecessor;
+            }
+        }
+        firings.reverse();
+        Ok(Trace { firings, marking })
+    }
+
     /// From a marking of the last set to the initial one, by markings of the sets between.
     fn walk_back(&self, distances: &[Mdd], values: Vec<u32>) -> Result<Trace, Error> {
         let marking = self.encoding.marking(&values);
@@ -62,7 +102,7 @@ impl NetSystem {
                 return Ok((number, self.manager.vector(&values)?));
             }
         }
-        unreachable!("markings at a distance have predecessors at the one before")
+        unreachable!("markings that an event has found have predecessors among those before")
     }
 }
 
