@@ -26,10 +26,10 @@ const RING_WORDS: usize = 1 << 14;
 
 /// Explore a model, as one of several ranks.
 pub fn reach(args: &ReachArgs, started: Instant) -> Result<Exit, Failure> {
-    ranks::run(|fabric| take_part(args, started, fabric))?
+    ranks::run(|fabric| take_part(args, started, fabric))
 }
 
-fn take_part<F: Fabric>(args: &ReachArgs, started: Instant, fabric: &F) -> Result<Exit, Failure>
+fn take_part<F: Fabric>(args: &ReachArgs, started: Instant, fabric: &F) -> Exit
 where
     F::Segment: Send + Sync,
     <F::Segment as Segment>::Words: Send,
@@ -245,16 +245,18 @@ fn silently(trouble: NoResult) -> Result<Exit, Failure> {
     }
 }
 
-/// *Collective.* All ranks end as the worst of them does, so that the launcher reports one code.
-fn agree_on_end<F: Fabric>(fabric: &F, ended: Result<Exit, Failure>) -> Result<Exit, Failure> {
-    let code = ended.as_ref().map_or_else(|failure| failure.exit().code(), |exit| exit.code());
-    let mut worst = [code as u64];
+/// *Collective.* All ranks end as the worst of them does, so that the launcher reports one code. A failure is told before:
+/// launchers kill all processes as soon as one of them has ended with a code.
+fn agree_on_end<F: Fabric>(fabric: &F, ended: Result<Exit, Failure>) -> Exit {
+    let mine = ended.unwrap_or_else(|failure| {
+        output::to_stderr(&format!("tremula: {failure}\n"));
+        failure.exit()
+    });
+    let mut worst = [mine.code() as u64];
     // Lost ranks end this process by other means.
     let _ = fabric.all_reduce(Reduction::Max, &mut worst);
-    let as_exit = |code: u64| {
-        [Exit::Complete, Exit::Violated, Exit::Input, Exit::Limit].into_iter().find(|exit| exit.code() as u64 == code)
-    };
-    ended.map(|exit| as_exit(worst[0]).unwrap_or(exit))
+    let all = [Exit::Complete, Exit::Violated, Exit::Input, Exit::Limit, Exit::Internal];
+    all.into_iter().find(|exit| exit.code() as u64 == worst[0]).unwrap_or(mine)
 }
 
 /// Figures of a rank, in the order of [`COLUMNS`].

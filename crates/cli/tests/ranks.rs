@@ -230,7 +230,7 @@ fn bad_nets_are_told_once() {
         (&["no-such-net.pnml"], "no-such-net.pnml: No such file"),
         (&[&path], "line 6, column 1: "),
         (&[&kanban, "--order", "units"], "there is no order `units` of this net"),
-        (&[&kanban, "--engine", "bdd"], "Petri nets are explored with --engine mdd"),
+        (&[&kanban, "--engine", "bdd"], "several processes explore Petri nets with --engine mdd"),
         (&[&kanban, "--save-states", "states"], "the states of Petri nets cannot be saved yet"),
         (&[&lists], ".bdd models and Petri nets only"),
     ];
