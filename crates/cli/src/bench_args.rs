@@ -34,7 +34,7 @@ Example:
 
 const GPU_NOTES: &str = "\
 Reads and find-or-put in a table of 16 GiB (with --quick 256 MiB), sweeps with
-one to a million requests at a level, then the models. An operation of a sweep
+two to a million requests at a level, then the models. An operation of a sweep
 is a find-or-put of a request or of a node.
 
 Example:

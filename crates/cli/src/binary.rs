@@ -1,7 +1,6 @@
 //! `tremula reach` for Petri nets and lists with binary diagrams: `--engine bdd` and `--engine gpu`.
 
 use crate::args::{Engine, ReachArgs};
-use crate::error::Failure;
 use crate::net;
 use crate::reach::Trouble;
 use crate::run::{Run, Setting};
@@ -22,10 +21,10 @@ pub fn is_wanted(args: &ReachArgs) -> bool {
 pub fn of_net(args: &ReachArgs, run: &Run, net: &PetriNet) -> Result<BddSystem, Trouble> {
     net::refuse_what_no_engine_can(args)?;
     if args.deadlock {
-        return Err(refusal("--deadlock wants --engine mdd"));
+        return Err(Trouble::input("--deadlock wants --engine mdd"));
     }
     if args.strategy == Strategy::EXPLICIT {
-        return Err(refusal("--strategy explicit wants --engine mdd"));
+        return Err(Trouble::input("--strategy explicit wants --engine mdd"));
     }
     let lineup = net::line_up(args, run, net)?;
     let best = &lineup.contestants[0];
@@ -37,7 +36,7 @@ pub fn of_net(args: &ReachArgs, run: &Run, net: &PetriNet) -> Result<BddSystem, 
 /// Lists in bits.
 pub fn of_lists(args: &ReachArgs, run: &Run, model: &LddSystem) -> Result<BddSystem, Trouble> {
     if args.check_stored {
-        return Err(refusal("the states of .ldd models cannot be compared yet"));
+        return Err(Trouble::input("the states of .ldd models cannot be compared yet"));
     }
     run.known().setting = Setting { format: "ldd", engine: "bdd", order: "given".to_owned() };
     model.in_bits(most_nodes(run)).map_err(|problem| Trouble::Unknown(problem.to_string()))
@@ -46,8 +45,4 @@ pub fn of_lists(args: &ReachArgs, run: &Run, model: &LddSystem) -> Result<BddSys
 /// Nodes for which there is memory, with what it takes to build them.
 fn most_nodes(run: &Run) -> usize {
     run.budget.limit() / BYTES_PER_NODE
-}
-
-fn refusal(problem: &str) -> Trouble {
-    Trouble::Failed(Failure::Input(problem.to_owned()))
 }

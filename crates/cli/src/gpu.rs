@@ -6,10 +6,9 @@ use crate::memory::Size;
 use crate::numbers::{self, short};
 use crate::output;
 use crate::reach::{Note, Trouble, count_found, note_end, trouble};
-use crate::rival;
 use crate::run::{Phase, Run};
 use tremula_diagrams::{Bdd, Error, Manager};
-use tremula_engines::{Strategy, explore as explore_rounds};
+use tremula_engines::{Order, Strategy, explore as explore_rounds};
 use tremula_gpu::{Bulk, Cuda, Diagram, Figures, Graph, NoDevice, Set};
 use tremula_models::BddSystem;
 
@@ -18,7 +17,8 @@ const DEFAULT_PERCENT: f64 = 50.0;
 
 /// Explore on the first device, and bring the states back into `manager`.
 pub fn explore(args: &ReachArgs, run: &Run, model: &BddSystem, manager: &Manager) -> Result<Bdd, Trouble> {
-    let strategy = wanted_strategy(args.strategy)?;
+    let refusal = || Trouble::input("--engine gpu explores with bfs, par or chaining, not by saturation");
+    let strategy = strategy_for_devices(args.strategy).ok_or_else(refusal)?;
     run.known().setting.engine = "gpu";
     run.known().strategy = strategy;
     let graph = Graph::compile(model).map_err(|error| Trouble::Failed(Failure::Internal(error.to_string())))?;
@@ -57,12 +57,13 @@ fn note_lower_bound(run: &Run, model: &BddSystem, space: &Bulk<Cuda>, states: &S
     }
 }
 
-/// There is no saturation in bulk yet; `auto` means what suits a device.
-fn wanted_strategy(strategy: Strategy) -> Result<Strategy, Trouble> {
-    rival::strategy_for_devices(strategy).ok_or_else(|| {
-        let problem = "--engine gpu explores with bfs, par or chaining, not by saturation";
-        Trouble::Failed(Failure::Input(problem.to_owned()))
-    })
+/// How a device explores that was asked for this; nothing if it cannot: there is no saturation in bulk yet.
+pub fn strategy_for_devices(strategy: Strategy) -> Option<Strategy> {
+    match strategy.order {
+        Order::Auto => Some(Strategy { order: Order::Par, frontier: true }),
+        Order::Saturation | Order::Explicit => None,
+        Order::Bfs | Order::Par | Order::Chaining => Some(strategy),
+    }
 }
 
 /// A machine on the first device, if there is one and it has room.
@@ -83,7 +84,7 @@ fn no_device(problem: NoDevice) -> Trouble {
     match problem {
         NoDevice::TooSmall => Trouble::Unknown(text),
         NoDevice::Kernels(_) | NoDevice::Failed(_) => Trouble::Failed(Failure::Internal(text)),
-        _ => Trouble::Failed(Failure::Input(text)),
+        _ => Trouble::input(text),
     }
 }
 

@@ -1,7 +1,6 @@
 //! `tremula reach` for models of list decision diagrams.
 
 use crate::args::ReachArgs;
-use crate::error::Failure;
 use crate::reach::{self, Note, Trouble, note_end, trouble};
 use crate::report::Figures;
 use crate::run::{Phase, Run, Setting};
@@ -35,7 +34,7 @@ pub fn explore(args: &ReachArgs, run: &Run, model: &LddSystem, figures: &mut Opt
 }
 
 fn refuse_what_lists_cannot(args: &ReachArgs) -> Result<(), Trouble> {
-    let refuse = |problem: &str| Err(Trouble::Failed(Failure::Input(problem.to_owned())));
+    let refuse = |problem: &str| Err(Trouble::input(problem));
     if args.save_states.is_some() || args.check_stored {
         return refuse("the states of .ldd models cannot be saved or compared yet");
     }

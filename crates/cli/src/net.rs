@@ -90,7 +90,7 @@ pub fn markings_of_rank(
 
 /// Is there anything that the user wants and nets cannot?
 pub fn refuse_what_nets_cannot(args: &ReachArgs) -> Result<(), Trouble> {
-    let refuse = |problem: &str| Err(Trouble::Failed(Failure::Input(problem.to_owned())));
+    let refuse = |problem: &str| Err(Trouble::input(problem));
     if matches!(args.engine, Engine::Bdd | Engine::Gpu) {
         return refuse("several processes explore Petri nets with --engine mdd");
     }
@@ -99,7 +99,7 @@ pub fn refuse_what_nets_cannot(args: &ReachArgs) -> Result<(), Trouble> {
 
 /// Is there anything that the user wants and no kind of diagrams can do for nets?
 pub fn refuse_what_no_engine_can(args: &ReachArgs) -> Result<(), Trouble> {
-    let refuse = |problem: &str| Err(Trouble::Failed(Failure::Input(problem.to_owned())));
+    let refuse = |problem: &str| Err(Trouble::input(problem));
     if args.engine == Engine::Ldd {
         return refuse("Petri nets are explored with --engine mdd, bdd or gpu");
     }

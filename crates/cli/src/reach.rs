@@ -6,7 +6,7 @@ use crate::model::{self, NoModel};
 use crate::output;
 use crate::progress::Meter;
 use crate::report::{Figures, Report};
-use crate::rival::{self, HEAD_START, Match, Opener, Rival, Won};
+use crate::rival::{HEAD_START, Match, Opener, Rival, Won};
 use crate::run::{Phase, Run};
 use crate::states::{self, count_states};
 use crate::watch::Watch;
@@ -32,6 +32,13 @@ pub enum Trouble {
     Unknown(String),
     /// Bad input, or a fault of the program.
     Failed(Failure),
+}
+
+impl Trouble {
+    /// What the user wants cannot be.
+    pub fn input(problem: impl Into<String>) -> Trouble {
+        Trouble::Failed(Failure::Input(problem.into()))
+    }
 }
 
 /// A model inside a manager.
@@ -151,7 +158,7 @@ fn explore_binary(
         return explore_on_device(args, run, model).map(Answer::Diagram);
     }
     let (model, lease) = charge(args, run, model)?;
-    match rival::strategy_for_devices(args.strategy) {
+    match gpu::strategy_for_devices(args.strategy) {
         Some(strategy) if args.engine == Engine::Auto && Cuda::has_driver() => {
             let memory = args.gpu_mem;
             let open = move |graph: &Graph, initial: &Diagram| gpu::open(memory, graph, initial);
@@ -208,7 +215,7 @@ fn take_from_device(args: &ReachArgs, run: &Run, model: &BddSystem, won: &Won) -
 }
 
 fn refuse_what_diagrams_cannot(args: &ReachArgs) -> Result<(), Trouble> {
-    let refuse = |problem: &str| Err(Trouble::Failed(Failure::Input(problem.to_owned())));
+    let refuse = |problem: &str| Err(Trouble::input(problem));
     if !matches!(args.order, Order::Auto) && args.order != Order::Chosen(Heuristic::Given.into()) {
         return refuse("the order of this model is given by its file: use --order auto or given");
     }
@@ -225,7 +232,7 @@ fn refuse_what_diagrams_cannot(args: &ReachArgs) -> Result<(), Trouble> {
 pub fn refuse_what_bdds_cannot(args: &ReachArgs) -> Result<(), Trouble> {
     refuse_what_diagrams_cannot(args)?;
     if args.engine == Engine::Ldd {
-        return Err(Trouble::Failed(Failure::Input("--engine ldd is for .ldd models".to_owned())));
+        return Err(Trouble::input("--engine ldd is for .ldd models"));
     }
     Ok(())
 }

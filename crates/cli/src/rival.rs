@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tremula_diagrams::Attention;
-use tremula_engines::{Order, Strategy, explore};
+use tremula_engines::{Strategy, explore};
 use tremula_gpu::{Bulk, Diagram, Graph, Machine};
 use tremula_models::BddSystem;
 
@@ -64,15 +64,6 @@ pub struct Match {
 pub trait Opener<M>: FnOnce(&Graph, &Diagram) -> Option<M> + Send + 'static {}
 
 impl<M, F: FnOnce(&Graph, &Diagram) -> Option<M> + Send + 'static> Opener<M> for F {}
-
-/// How a device explores that was asked for this; nothing if it cannot.
-pub fn strategy_for_devices(strategy: Strategy) -> Option<Strategy> {
-    match strategy.order {
-        Order::Auto => Some(Strategy { order: Order::Par, frontier: true }),
-        Order::Saturation | Order::Explicit => None,
-        Order::Bfs | Order::Par | Order::Chaining => Some(strategy),
-    }
-}
 
 impl Rival {
     /// Let the machine that `open` makes take part, if it makes one.
@@ -172,6 +163,7 @@ impl Shared {
 mod tests {
     use super::*;
     use std::time::Instant;
+    use tremula_engines::Order;
     use tremula_gpu::Twin;
     use tremula_models::{Limits, read_file};
 

@@ -110,7 +110,7 @@ where
         TransitionSystem::Net(net) => net_together::race(args, run, &net, fabric),
         TransitionSystem::Ldd(_) => {
             let problem = "several processes can explore .bdd models and Petri nets only";
-            agree(fabric, Err(Trouble::Failed(Failure::Input(problem.to_owned()))))
+            agree(fabric, Err(Trouble::input(problem)))
         }
     }
 }
@@ -127,7 +127,7 @@ fn all_have_it<F: Fabric>(fabric: &F, model: &TransitionSystem) -> Result<(), No
         None => Ok(()),
         Some(odd) if fabric.rank() == 0 => {
             let problem = format!("rank {odd} finds another model under this name than rank 0");
-            Err(NoResult::Here(Trouble::Failed(Failure::Input(problem))))
+            Err(NoResult::Here(Trouble::input(problem)))
         }
         Some(_) => Err(NoResult::Elsewhere(0)),
     }

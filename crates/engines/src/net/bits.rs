@@ -12,7 +12,6 @@
 //! ```
 
 use super::encoding::{EncodedNet, EncodingError, Variable};
-use super::explicit::greatest;
 use super::groups::Group;
 use super::lineup::Lineup;
 use tremula_diagrams::mdd::Change;
@@ -42,7 +41,7 @@ pub fn in_bits(net: &PetriNet, lineup: &Lineup, order: &[u32], most_nodes: usize
     let proven: Vec<Group> = lineup.groups.iter().filter(|group| !group.believed).cloned().collect();
     let EncodedNet { encoding, transitions } = EncodedNet::new(net, order, &proven)?;
     let greatest = encoding.variables.iter().map(|variable| {
-        greatest(variable, &lineup.bounds).ok_or_else(|| NotInBits::Unbounded { place: name(net, variable) })
+        variable.greatest(&lineup.bounds).ok_or_else(|| NotInBits::Unbounded { place: name(net, variable) })
     });
     let counters = Counters {
         greatest: greatest.collect::<Result<_, _>>()?,

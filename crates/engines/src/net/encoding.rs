@@ -54,6 +54,17 @@ impl Variable {
         }
     }
 
+    /// The greatest value, if each place has at most so many tokens; none if that is not known, or beyond all values.
+    pub(super) fn greatest(&self, bounds: &[Option<u64>]) -> Option<u32> {
+        match self {
+            Variable::Place { place, least, step } => {
+                let most = bounds[*place as usize]?;
+                u32::try_from(most.checked_sub(*least)? / step).ok()
+            }
+            Variable::Group { places, or_none, .. } => u32::try_from(places.len() - usize::from(!or_none)).ok(),
+        }
+    }
+
     /// The value at which a place of the group has the token.
     fn value_of(places: &[u32], or_none: bool, place: u32) -> u32 {
         let at = places.iter().position(|&member| member == place).expect("a member of the group");

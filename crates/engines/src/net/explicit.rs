@@ -7,7 +7,7 @@
 //! Invariants: a variable stays within the bound that its bits are for, because a transition that would carry it further
 //! never fires; what semiflows bound never tries to.
 
-use super::encoding::{Encoding, Variable};
+use super::encoding::Encoding;
 use super::system::NetSystem;
 use tremula_diagrams::mdd::{Change, Mdd, MddManager};
 use tremula_diagrams::{Attention, Budget, Error, Lease, Word, WordSet};
@@ -25,7 +25,7 @@ impl Packing {
     ///
     /// `bounds` are the most tokens of each place.
     pub fn of(encoding: &Encoding, bounds: &[Option<u64>]) -> Option<Packing> {
-        let greatest: Option<Vec<u32>> = encoding.variables.iter().map(|variable| greatest(variable, bounds)).collect();
+        let greatest: Option<Vec<u32>> = encoding.variables.iter().map(|variable| variable.greatest(bounds)).collect();
         let greatest = greatest?;
         let widths: Vec<u32> = greatest.iter().map(|&value| u32::BITS - value.leading_zeros()).collect();
         // The greatest word of all stands for no marking.
@@ -45,17 +45,6 @@ impl Packing {
             shift
         };
         self.widths.iter().map(below).collect()
-    }
-}
-
-/// The greatest value of a variable.
-pub(super) fn greatest(variable: &Variable, bounds: &[Option<u64>]) -> Option<u32> {
-    match variable {
-        Variable::Place { place, least, step } => {
-            let most = bounds[*place as usize]?;
-            u32::try_from(most.checked_sub(*least)? / step).ok()
-        }
-        Variable::Group { places, or_none, .. } => u32::try_from(places.len() - usize::from(!or_none)).ok(),
     }
 }
 
