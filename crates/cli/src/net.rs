@@ -10,8 +10,8 @@ use crate::run::{Marking, Phase, Run, Setting};
 use tremula_diagrams::mdd::{Mdd, MddOptions};
 use tremula_diagrams::{Attention, Error};
 use tremula_engines::net::{
-    Contest, Contestant, EncodedNet, EncodingError, Finished, Group, Lineup, NetSystem, NoWinner, Share, Unfinished,
-    Way, share,
+    Contest, Contestant, EncodedNet, EncodingError, Finished, Group, Lineup, NetSurvey, NetSystem, NoWinner, Share,
+    Unfinished, Way, share,
 };
 use tremula_engines::{Order, Strategy};
 use tremula_models::PetriNet;
@@ -227,14 +227,17 @@ fn note_lower_bound(run: &Run, states: &Mdd) {
     }
     // What stopped the exploration does not stop this; if it takes long, the watching thread ends it.
     states.manager().set_attention(Attention::default());
-    if let (Ok(count), Ok(nodes)) = (states.count(), states.node_count()) {
-        let mut known = run.known();
-        known.states = Some((count.to_string(), known.rounds));
-        known.nodes = Some(nodes as u64);
-    }
+    let _ = states.survey(
+        |_, _| 0,
+        |survey| {
+            let mut known = run.known();
+            known.states = Some((survey.vectors().to_string(), known.rounds));
+            known.nodes = Some(survey.nodes() as u64);
+        },
+    );
 }
 
-/// The figures of all markings, those that take long last; each is known and told as soon as it is there.
+/// The figures of all markings, the one that takes long last; each is known and told as soon as it is there.
 pub fn count(
     run: &Run,
     explored: &Explored,
@@ -244,26 +247,28 @@ pub fn count(
     let failed = |error: Error| trouble(run, error);
     let mut tell = |value, digits: &str| tell(value, digits).map_err(Trouble::Failed);
 
-    let count = states.count().map_err(failed)?.to_string();
-    {
-        let mut known = run.known();
-        known.states = Some((count.clone(), known.rounds));
-    }
-    tell(Value::States, &count)?;
+    let look = |survey: &NetSurvey<'_>| {
+        let states = survey.states().to_string();
+        {
+            let mut known = run.known();
+            known.states = Some((states.clone(), known.rounds));
+            known.nodes = Some(survey.nodes() as u64);
+        }
+        tell(Value::States, &states)?;
 
-    let in_place = system.max_tokens_in_place(states).map_err(failed)?.to_string();
-    run.known().net.max_token_in_place = Some(in_place.clone());
-    tell(Value::MaxTokenInPlace, &in_place)?;
+        let in_place = survey.max_tokens_in_place().to_string();
+        run.known().net.max_token_in_place = Some(in_place.clone());
+        tell(Value::MaxTokenInPlace, &in_place)?;
 
-    let per_marking = system.max_tokens_per_marking(states).map_err(failed)?.to_string();
-    run.known().net.max_token_per_marking = Some(per_marking.clone());
-    tell(Value::MaxTokenPerMarking, &per_marking)?;
+        let per_marking = survey.max_tokens_per_marking().to_string();
+        run.known().net.max_token_per_marking = Some(per_marking.clone());
+        tell(Value::MaxTokenPerMarking, &per_marking)?;
 
-    run.known().nodes = Some(states.node_count().map_err(failed)? as u64);
-
-    let transitions = states.count_possible(&system.events).map_err(failed)?.to_string();
-    run.known().net.transitions = Some(transitions.clone());
-    tell(Value::Transitions, &transitions)
+        let transitions = survey.transitions().map_err(failed)?.to_string();
+        run.known().net.transitions = Some(transitions.clone());
+        tell(Value::Transitions, &transitions)
+    };
+    system.survey(states, look).map_err(failed)?
 }
 
 /// Can the net get stuck? A marking is known as soon as it is found, a way to the nearest one only if it was asked for.

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Random, Seed};
 use std::collections::BTreeSet;
-use tremula_diagrams::mdd::{Change, Event, Mdd, MddManager, MddOptions, Saturation, Saturator};
+use tremula_diagrams::mdd::{Change, Event, Mdd, MddManager, MddOptions, Saturation, Saturator, Survey};
 use tremula_diagrams::{Attention, Budget, Error};
 
 type Vectors = BTreeSet<Vec<u32>>;
@@ -107,9 +107,13 @@ fn sets_are_sets_of_vectors() {
         let vector = numbers.vector(levels, bound);
         assert_eq!(x.contains(&vector), a.contains(&vector));
         let sum = |vector: &Vec<u32>| vector.iter().map(|&value| u128::from(value)).sum::<u128>();
-        assert_eq!(x.greatest_sum(|_, value| value.into()).unwrap(), a.iter().map(sum).max());
         let greatest = (0..levels).map(|level| a.iter().map(|vector| vector[level]).max().unwrap_or(0));
-        assert_eq!(x.greatest_values().unwrap(), greatest.collect::<Vec<_>>());
+        let look = |survey: &Survey<'_>| {
+            assert_eq!(survey.vectors().to_string(), a.len().to_string());
+            assert_eq!(survey.greatest_sum(), a.iter().map(sum).max());
+            assert_eq!(survey.greatest_values(), greatest.collect::<Vec<_>>());
+        };
+        x.survey(|_, value| value.into(), look).unwrap();
     }
 }
 
@@ -308,16 +312,19 @@ fn saturation_goes_on_where_it_was_interrupted() {
 
 #[test]
 fn large_numbers_are_counted_exactly() {
-    let levels = 200;
-    let manager = manager(levels, None);
-    let events: Vec<Event> = (0..levels as u32)
-        .map(|level| manager.event(&[Change { level, least: 0, most: 8, delta: 1 }]).unwrap())
-        .collect();
-    let all = manager.vector(&vec![0; levels]).unwrap().closure(&events, Saturation::default()).unwrap();
-    assert_eq!(all.node_count().unwrap(), levels);
-    assert_eq!(all.count().unwrap().to_string(), format!("1{}", "0".repeat(200)));
-    // Each event is possible in nine tenths of the vectors.
-    assert_eq!(all.count_possible(&events).unwrap().to_string(), format!("180{}", "0".repeat(200)));
+    // 10^36 fits into 128 bits with its pairs, 10^37 and 10^38 without them, 10^39 does not.
+    for levels in [36, 37, 38, 39, 200] {
+        let manager = manager(levels, None);
+        let events: Vec<Event> = (0..levels as u32)
+            .map(|level| manager.event(&[Change { level, least: 0, most: 8, delta: 1 }]).unwrap())
+            .collect();
+        let all = manager.vector(&vec![0; levels]).unwrap().closure(&events, Saturation::default()).unwrap();
+        assert_eq!(all.node_count().unwrap(), levels);
+        assert_eq!(all.count().unwrap().to_string(), format!("1{}", "0".repeat(levels)));
+        // Each event is possible in nine tenths of the vectors.
+        let possible = format!("{}{}", 9 * levels, "0".repeat(levels - 1));
+        assert_eq!(all.count_possible(&events).unwrap().to_string(), possible);
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::core::{Core, MddOptions};
 use super::event::{Change, Event};
+use super::measure::Survey;
 use super::project::Plan;
 use super::saturate::{Closure, Saturation};
 use crate::error::Error;
@@ -213,34 +214,30 @@ impl Mdd {
         self.node() == Forest::EMPTY
     }
 
+    /// Look at the figures of the set, for which `weight` tells what a value of a level counts for in a sum. The manager is
+    /// locked meanwhile: `look` must not call anything of it.
+    pub fn survey<T>(
+        &self,
+        weight: impl Fn(u32, u32) -> u128,
+        look: impl FnOnce(&Survey<'_>) -> T,
+    ) -> Result<T, Error> {
+        let set = self.node();
+        Ok(look(&Survey::new(&self.manager.core(), set, weight)?))
+    }
+
     /// How many vectors there are.
     pub fn count(&self) -> Result<UBig, Error> {
-        let set = self.node();
-        self.manager.core().count(set)
+        self.survey(|_, _| 0, |survey| survey.vectors().clone())
     }
 
     /// How many pairs there are of a vector and one of `events` that is possible in it.
     pub fn count_possible(&self, events: &[Event]) -> Result<UBig, Error> {
-        let set = self.node();
-        self.manager.core().transitions(set, events)
+        self.survey(|_, _| 0, |survey| survey.possible(events))?
     }
 
     /// How many nodes the diagram has.
     pub fn node_count(&self) -> Result<usize, Error> {
-        let set = self.node();
-        self.manager.core().node_count(set)
-    }
-
-    /// The greatest value of each variable; zeros for the empty set.
-    pub fn greatest_values(&self) -> Result<Vec<u32>, Error> {
-        let set = self.node();
-        self.manager.core().greatest_values(set)
-    }
-
-    /// The greatest sum that a vector has, if `weight` tells what a value of a level counts for.
-    pub fn greatest_sum(&self, weight: impl Fn(u32, u32) -> u128) -> Result<Option<u128>, Error> {
-        let set = self.node();
-        self.manager.core().greatest_sum(set, weight)
+        self.survey(|_, _| 0, |survey| survey.nodes())
     }
 
     /// Is this vector in the set?

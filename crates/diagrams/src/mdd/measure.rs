@@ -1,312 +1,211 @@
-//! Exact figures of a set: vectors, ways on from them, and sums over their variables.
+//! Exact figures of a set, from one pass over its nodes.
 //!
-//! Everything is a sum or a maximum over branches, computed from the last level up. Sums are integers of 128 bits where an
-//! estimate says that they fit, and of any size otherwise.
+//! Every figure is a sum or a maximum over branches. The pass goes from the last level up, and keeps how many vectors are
+//! below each node, for those who count possible events. Numbers have 128 bits, or any size if that is not enough.
 
 use super::core::Core;
-use super::event::{Change, Event};
+use super::event::Event;
 use super::levels::Levels;
+use super::possible::count_possible;
 use crate::error::Error;
 use dashu_int::UBig;
-use rustc_hash::FxHashMap;
 use std::ops::AddAssign;
-use std::rc::Rc;
 use tremula_table::{Branch, Forest, Lease};
 
-/// Sums below this fit into 128 bits, with room for the error of the estimate.
-const SURELY_FITS: f64 = 1e37;
-
 /// Numbers that can be added.
-trait Number: Clone + Default + for<'a> AddAssign<&'a Self> + Into<UBig> {
+pub(super) trait Number: Clone + Default + for<'a> AddAssign<&'a Self> + Into<UBig> {
     const ONE: Self;
-    /// Bytes of a number up to this size.
-    fn bytes(estimate: f64) -> usize;
+    /// Add to the number; false if there is no room for the sum.
+    fn grow(&mut self, by: &Self) -> bool;
+    /// Bytes beside the number itself.
+    fn bytes_beside(&self) -> usize;
 }
 
 impl Number for u128 {
     const ONE: u128 = 1;
-    fn bytes(_: f64) -> usize {
-        size_of::<u128>()
+    fn grow(&mut self, by: &u128) -> bool {
+        let (sum, overflows) = self.overflowing_add(*by);
+        *self = sum;
+        !overflows
+    }
+    fn bytes_beside(&self) -> usize {
+        0
     }
 }
 
 impl Number for UBig {
     const ONE: UBig = UBig::ONE;
-    fn bytes(estimate: f64) -> usize {
-        let digits = if estimate.is_finite() { estimate.log2() / 8.0 } else { 256.0 };
-        size_of::<UBig>() + digits as usize
+    fn grow(&mut self, by: &UBig) -> bool {
+        *self += by;
+        true
+    }
+    fn bytes_beside(&self) -> usize {
+        // Two words are kept in place.
+        let words = self.as_words();
+        if words.len() <= 2 { 0 } else { size_of_val(words) }
     }
 }
 
 /// The number of a diagram's first node.
 const ROOT: usize = 0;
 
-impl Core {
-    /// How many vectors are in the set.
-    pub fn count(&self, set: u32) -> Result<UBig, Error> {
-        if set == Forest::EMPTY {
-            return Ok(UBig::ZERO);
-        }
-        if set == Forest::TERMINAL {
-            return Ok(UBig::ONE);
-        }
-        let levels = Levels::new(self, set)?;
-        let estimate = estimate(&levels)?;
-        if estimate < SURELY_FITS { paths::<u128>(&levels, estimate) } else { paths::<UBig>(&levels, estimate) }
-    }
-
-    /// Nodes of the set.
-    pub fn node_count(&self, set: u32) -> Result<usize, Error> {
-        if set <= Forest::TERMINAL { Ok(0) } else { Ok(Levels::new(self, set)?.node_count()) }
-    }
-
-    /// The greatest value of each variable in the set.
-    pub fn greatest_values(&self, set: u32) -> Result<Vec<u32>, Error> {
-        if set <= Forest::TERMINAL {
-            return Ok(vec![0; self.frames.len()]);
-        }
-        let levels = Levels::new(self, set)?;
-        let greatest = |number| levels.branches(number).next_back().map_or(0, |branch| branch.value);
-        let at_level = |level| levels.numbers_at(level).map(greatest).max().unwrap_or(0);
-        Ok((0..levels.level_count()).map(at_level).collect())
-    }
-
-    /// The greatest sum that a vector of the set has, if `weight` tells what a variable's value counts for.
-    pub fn greatest_sum(&self, set: u32, weight: impl Fn(u32, u32) -> u128) -> Result<Option<u128>, Error> {
-        if set <= Forest::TERMINAL {
-            return Ok((set == Forest::TERMINAL).then_some(0));
-        }
-        let levels = Levels::new(self, set)?;
-        let _lease = levels.lease(size_of::<u128>())?;
-        let mut sums = vec![0_u128; levels.node_count()];
-        for level in (0..levels.level_count()).rev() {
-            for number in levels.numbers_at(level) {
-                let below = |child: u32| if child == Forest::TERMINAL { 0 } else { sums[levels.number(child)] };
-                let sum = |branch: Branch| weight(level as u32, branch.value).saturating_add(below(branch.child));
-                sums[number] = levels.branches(number).map(sum).max().unwrap_or(0);
-            }
-        }
-        Ok(Some(sums[ROOT]))
-    }
-
-    /// Count the pairs of a vector of the set and one of `events` that is possible in it.
-    pub fn transitions(&self, set: u32, events: &[Event]) -> Result<UBig, Error> {
-        if set == Forest::EMPTY {
-            return Ok(UBig::ZERO);
-        }
-        if set == Forest::TERMINAL {
-            return Ok(UBig::from(events.len()));
-        }
-        let levels = Levels::new(self, set)?;
-        let estimate = estimate(&levels)? * (events.len() + 1) as f64;
-        if estimate < SURELY_FITS {
-            pairs::<u128>(self, &levels, estimate, events)
-        } else {
-            pairs::<UBig>(self, &levels, estimate, events)
-        }
-    }
-}
-
-/// About how many vectors there are.
-fn estimate(levels: &Levels) -> Result<f64, Error> {
-    let _lease = levels.lease(size_of::<f64>())?;
-    let mut numbers = vec![0.0; levels.node_count()];
-    for number in levels.upwards() {
-        let below = |child: u32| if child == Forest::TERMINAL { 1.0 } else { numbers[levels.number(child)] };
-        numbers[number] = levels.branches(number).map(|branch| below(branch.child)).sum::<f64>();
-    }
-    Ok(numbers[ROOT])
-}
-
-/// The number of vectors below each node.
-struct Below<N> {
+/// How many vectors are below each node, and the memory for it.
+pub(super) struct Below<N> {
     numbers: Vec<N>,
-    _lease: Lease,
+    lease: Lease,
 }
 
 impl<N: Number> Below<N> {
-    fn new(levels: &Levels, estimate: f64) -> Result<Below<N>, Error> {
-        let lease = levels.lease(N::bytes(estimate))?;
-        let mut below = Below { numbers: vec![N::default(); levels.node_count()], _lease: lease };
-        for number in levels.upwards() {
-            let mut sum = N::default();
-            levels.branches(number).for_each(|branch| below.add_to(&mut sum, levels, branch.child));
-            below.numbers[number] = sum;
-        }
-        Ok(below)
+    /// Below the node with this number.
+    pub fn at(&self, number: usize) -> &N {
+        &self.numbers[number]
     }
 
-    fn add_to(&self, sum: &mut N, levels: &Levels, child: u32) {
-        match child {
-            Forest::TERMINAL => *sum += &N::ONE,
-            child => *sum += &self.numbers[levels.number(child)],
-        }
+    /// Vectors of the whole set.
+    pub fn all(&self) -> &N {
+        &self.numbers[ROOT]
     }
 }
 
-fn paths<N: Number>(levels: &Levels, estimate: f64) -> Result<UBig, Error> {
-    let mut below = Below::<N>::new(levels, estimate)?;
-    Ok(std::mem::take(&mut below.numbers[ROOT]).into())
-}
-
-/// Guards of an event, with the same rest stored once: whether an event is possible does not depend on what it does.
-#[derive(Copy, Clone, PartialEq, Eq, Hash)]
-struct Guard {
-    level: u32,
-    least: u32,
-    most: u32,
-    /// The number of the guard further down, if there is one.
-    rest: Option<u32>,
-}
-
-/// All guards of some events.
-#[derive(Default)]
-struct Guards {
-    guards: Vec<Guard>,
-    numbers: FxHashMap<Guard, u32>,
-    /// How many events begin with each guard.
-    first: Vec<u64>,
-    /// For each guard, the levels from which guards further up ask for it, once for each of them.
-    asked_at: Vec<Vec<u32>>,
-}
-
-impl Guards {
-    /// The guards of `events`, and how many events have none.
-    fn new(core: &Core, events: &[Event]) -> (Guards, usize) {
-        let mut guards = Guards::default();
-        let mut free = 0;
-        for &event in events {
-            match guards.chain(core, event) {
-                Some(first) => guards.first[first as usize] += 1,
-                None => free += 1,
-            }
-        }
-        guards.asked_at.iter_mut().for_each(|levels| levels.sort_unstable());
-        (guards, free)
-    }
-
-    fn chain(&mut self, core: &Core, event: Event) -> Option<u32> {
-        let changes: Vec<Change> = core.events.changes(event).collect();
-        let guarded = changes.iter().rev().filter(|change| change.least > 0 || change.most < u32::MAX);
-        guarded.fold(None, |rest, &Change { level, least, most, .. }| {
-            Some(self.number(Guard { level, least, most, rest }))
-        })
-    }
-
-    fn number(&mut self, guard: Guard) -> u32 {
-        if let Some(&known) = self.numbers.get(&guard) {
-            return known;
-        }
-        if let Some(rest) = guard.rest {
-            self.asked_at[rest as usize].push(guard.level + 1);
-        }
-        let number = self.guards.len() as u32;
-        self.numbers.insert(guard, number);
-        self.guards.push(guard);
-        self.first.push(0);
-        self.asked_at.push(Vec::new());
-        number
-    }
-}
-
-/// Pairs of a vector and a possible event: those of events that begin at a node's level are counted at the node, and
-/// those further down are added from its children.
-fn pairs<N: Number>(core: &Core, levels: &Levels, estimate: f64, events: &[Event]) -> Result<UBig, Error> {
-    let below = Below::<N>::new(levels, estimate)?;
-    let _lease = levels.lease(N::bytes(estimate))?;
-    let mut pairs = vec![N::default(); levels.node_count()];
-    let (guards, free) = Guards::new(core, events);
-    Possible { levels, below: &below, guards: &guards, answers: FxHashMap::default() }.add_to(&mut pairs)?;
-    for number in levels.upwards() {
-        let mut sum = std::mem::take(&mut pairs[number]);
-        for branch in levels.branches(number).filter(|branch| branch.child != Forest::TERMINAL) {
-            sum += &pairs[levels.number(branch.child)];
-        }
-        pairs[number] = sum;
-    }
-    let always: UBig = below.numbers[ROOT].clone().into();
-    let guarded: UBig = std::mem::take(&mut pairs[ROOT]).into();
-    Ok(guarded + always * UBig::from(free))
-}
-
-/// Numbers of a level's nodes, and how many guards will still ask for them.
-type Answer<N> = (Rc<[N]>, usize);
-
-/// Vectors below each node in which a guard and those further down hold.
-struct Possible<'a, N> {
+/// One pass from the last level up.
+struct Pass<'a, N, W> {
     levels: &'a Levels<'a>,
-    below: &'a Below<N>,
-    guards: &'a Guards,
-    /// Answers by guard and level.
-    answers: FxHashMap<(u32, u32), Answer<N>>,
+    weight: &'a W,
+    below: Below<N>,
+    greatest_values: Vec<u32>,
+    /// The greatest sums of the vectors below each node of the level that was done last.
+    sums: Vec<u128>,
 }
 
-impl<N: Number> Possible<'_, N> {
-    /// Add the numbers of all events to the nodes at the levels at which they begin.
-    fn add_to(&mut self, pairs: &mut [N]) -> Result<(), Error> {
-        let mut from_below: Vec<u32> = (0..self.guards.guards.len() as u32).collect();
-        from_below.sort_by_key(|&number| std::cmp::Reverse(self.guards.guards[number as usize].level));
-        for number in from_below {
+impl<'a, N: Number, W: Fn(u32, u32) -> u128> Pass<'a, N, W> {
+    /// What is below all nodes, and what is greatest; nothing if there is no room in the numbers.
+    fn over(levels: &'a Levels<'a>, weight: &'a W) -> Result<Option<(Below<N>, Greatest)>, Error> {
+        let below = Below { numbers: vec![N::default(); levels.node_count()], lease: levels.lease(size_of::<N>())? };
+        let greatest_values = vec![0; levels.level_count()];
+        let mut pass = Pass { levels, weight, below, greatest_values, sums: Vec::new() };
+        let is_done = pass.run()?;
+        let Pass { below, greatest_values, sums, .. } = pass;
+        Ok(is_done.then(|| (below, Greatest { values: greatest_values, sum: Some(sums[ROOT]) })))
+    }
+
+    /// Go over all nodes; false if there is no room in the numbers.
+    fn run(&mut self) -> Result<bool, Error> {
+        for level in (0..self.levels.level_count()).rev() {
             self.levels.look_up()?;
-            let possible = self.at_own_level(number);
-            let level = self.guards.guards[number as usize].level as usize;
-            for _ in 0..self.guards.first[number as usize] {
-                let sums = &mut pairs[self.levels.numbers_at(level)];
-                sums.iter_mut().zip(&*possible).for_each(|(sum, possible)| *sum += possible);
+            let own = self.levels.numbers_at(level);
+            let mut sums = Vec::with_capacity(own.len());
+            let mut bytes_beside = 0;
+            for number in own.clone() {
+                let Some((vectors, sum)) = self.node(level, number, own.end) else { return Ok(false) };
+                bytes_beside += vectors.bytes_beside();
+                self.below.numbers[number] = vectors;
+                sums.push(sum);
             }
-            self.answer_above(number, possible);
+            let lease = &mut self.below.lease;
+            lease.resize(lease.bytes() + bytes_beside)?;
+            self.sums = sums;
         }
-        Ok(())
+        Ok(true)
     }
 
-    /// For each node of the guard's level.
-    fn at_own_level(&mut self, number: u32) -> Rc<[N]> {
-        let Guard { level, least, most, rest } = self.guards.guards[number as usize];
-        let below = rest.map(|rest| self.ask(rest, level + 1));
-        self.sums(level as usize, below.as_deref(), |value| (least..=most).contains(&value))
-    }
-
-    /// Sums over the children of each node of `level`, of `below` or else of all vectors.
-    fn sums(&self, level: usize, below: Option<&[N]>, allows: impl Fn(u32) -> bool) -> Rc<[N]> {
-        let next = if below.is_some() { self.levels.numbers_at(level + 1).start } else { 0 };
-        let sum = |number| {
-            let mut sum = N::default();
-            for branch in self.levels.branches(number).filter(|branch| allows(branch.value)) {
-                match below {
-                    Some(numbers) => sum += &numbers[self.levels.number(branch.child) - next],
-                    None => self.below.add_to(&mut sum, self.levels, branch.child),
+    /// Vectors below a node, and the greatest sum of one; `below` is the first number of the next level.
+    fn node(&mut self, level: usize, number: usize, below: usize) -> Option<(N, u128)> {
+        let (mut vectors, mut greatest_sum) = (N::default(), 0);
+        for Branch { value, child } in self.levels.branches(number) {
+            let (more, sum) = match child {
+                Forest::TERMINAL => (&N::ONE, 0),
+                child => {
+                    let child = self.levels.number(child);
+                    (self.below.at(child), self.sums[child - below])
                 }
+            };
+            vectors.grow(more).then_some(())?;
+            greatest_sum = greatest_sum.max(sum.saturating_add((self.weight)(level as u32, value)));
+            self.greatest_values[level] = self.greatest_values[level].max(value);
+        }
+        Some((vectors, greatest_sum))
+    }
+}
+
+/// What is greatest in a set: the values of each variable, and the sum of a vector, if there is one.
+struct Greatest {
+    values: Vec<u32>,
+    sum: Option<u128>,
+}
+
+/// The figures of a set. Its manager does nothing else as long as they are looked at.
+pub struct Survey<'a> {
+    core: &'a Core,
+    /// The nodes and what is below them; a set without nodes has one vector at most.
+    measured: Option<(Levels<'a>, Numbers)>,
+    vectors: UBig,
+    greatest: Greatest,
+}
+
+enum Numbers {
+    Small(Below<u128>),
+    Large(Below<UBig>),
+}
+
+impl<'a> Survey<'a> {
+    /// Measure `set`; `weight` tells what a value of a level counts for in a sum.
+    pub(super) fn new(core: &'a Core, set: u32, weight: impl Fn(u32, u32) -> u128) -> Result<Survey<'a>, Error> {
+        if set <= Forest::TERMINAL {
+            return Ok(Survey::without_nodes(core, set == Forest::TERMINAL));
+        }
+        let levels = Levels::new(core, set)?;
+        let (vectors, numbers, greatest) = match Pass::<u128, _>::over(&levels, &weight)? {
+            Some((below, greatest)) => (UBig::from(*below.all()), Numbers::Small(below), greatest),
+            None => {
+                let (below, greatest) = Pass::<UBig, _>::over(&levels, &weight)?.expect("there is room for any sum");
+                (below.all().clone(), Numbers::Large(below), greatest)
             }
-            sum
         };
-        self.levels.numbers_at(level).map(sum).collect()
+        Ok(Survey { core, measured: Some((levels, numbers)), vectors, greatest })
     }
 
-    /// Carry numbers up to where they are asked for.
-    fn answer_above(&mut self, number: u32, numbers: Rc<[N]>) {
-        let asked_at = &self.guards.asked_at[number as usize];
-        let Some(&highest) = asked_at.first() else { return };
-        let own = self.guards.guards[number as usize].level;
-        let mut numbers = numbers;
-        for level in (highest..=own).rev() {
-            if level < own {
-                numbers = self.sums(level as usize, Some(&numbers), |_| true);
-            }
-            let askers = asked_at.iter().filter(|&&asked| asked == level).count();
-            if askers > 0 {
-                self.answers.insert((number, level), (numbers.clone(), askers));
-            }
-        }
+    fn without_nodes(core: &'a Core, is_there: bool) -> Survey<'a> {
+        let greatest = Greatest { values: vec![0; core.frames.len()], sum: is_there.then_some(0) };
+        Survey { core, measured: None, vectors: UBig::from(u8::from(is_there)), greatest }
     }
 
-    /// The numbers of a guard at a level; they are gone when the last has asked.
-    fn ask(&mut self, number: u32, level: u32) -> Rc<[N]> {
-        let (numbers, askers) = self.answers.get_mut(&(number, level)).expect("guards further down come first");
-        *askers -= 1;
-        let numbers = numbers.clone();
-        if *askers == 0 {
-            self.answers.remove(&(number, level));
+    /// How many vectors there are.
+    #[must_use]
+    pub fn vectors(&self) -> &UBig {
+        &self.vectors
+    }
+
+    /// How many nodes the diagram has.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        self.measured.as_ref().map_or(0, |(levels, _)| levels.node_count())
+    }
+
+    /// The greatest value of each variable; zeros for the empty set.
+    #[must_use]
+    pub fn greatest_values(&self) -> &[u32] {
+        &self.greatest.values
+    }
+
+    /// The greatest sum that a vector has, if there is one.
+    #[must_use]
+    pub fn greatest_sum(&self) -> Option<u128> {
+        self.greatest.sum
+    }
+
+    /// How many pairs there are of a vector and one of `events` that is possible in it.
+    pub fn possible(&self, events: &[Event]) -> Result<UBig, Error> {
+        let Some((levels, below)) = &self.measured else { return Ok(&self.vectors * UBig::from(events.len())) };
+        match below {
+            Numbers::Large(below) => count_possible(self.core, levels, below, events),
+            Numbers::Small(below) if u128::MAX / (events.len() as u128 + 1) > *below.all() => {
+                count_possible(self.core, levels, below, events)
+            }
+            Numbers::Small(below) => {
+                let lease = levels.lease(size_of::<UBig>())?;
+                let below = Below { numbers: below.numbers.iter().copied().map(UBig::from).collect(), lease };
+                count_possible(self.core, levels, &below, events)
+            }
         }
-        numbers
     }
 }

@@ -44,6 +44,6 @@ pub use encoding::{EncodedNet, Encoding, EncodingError, Variable};
 pub use groups::{Group, groups};
 pub use lineup::Lineup;
 pub use share::{Share, share};
-pub use system::{NetSystem, StateSpace};
+pub use system::{NetSurvey, NetSystem, StateSpace};
 pub use trace::Trace;
 pub use way::Way;

@@ -4,7 +4,7 @@ use super::encoding::{EncodedNet, Encoding};
 use crate::reach::{Observer, Reached, Stopped, explore};
 use crate::space::Space;
 use crate::strategy::Strategy;
-use tremula_diagrams::mdd::{Event, Mdd, MddManager, MddOptions, Saturation, Saturator};
+use tremula_diagrams::mdd::{Event, Mdd, MddManager, MddOptions, Saturation, Saturator, Survey};
 use tremula_diagrams::{Attention, Budget, Error, UBig};
 use tremula_models::PetriNet;
 
@@ -85,34 +85,68 @@ impl NetSystem {
         Ok(true)
     }
 
-    /// The most tokens that are ever in one place, over these markings.
-    pub fn max_tokens_in_place(&self, states: &Mdd) -> Result<u128, Error> {
-        let greatest = states.greatest_values()?;
-        let variable = self.encoding.variables.iter().zip(greatest).map(|(variable, value)| variable.tokens(value));
-        let constant = self.encoding.constants.iter().map(|&(_, tokens)| u128::from(tokens));
-        Ok(variable.chain(constant).max().unwrap_or(0))
-    }
-
-    /// The most tokens that one of these markings has.
-    pub fn max_tokens_per_marking(&self, states: &Mdd) -> Result<u128, Error> {
+    /// Look at the figures of these markings. The manager is locked meanwhile: `look` must not call anything of it.
+    pub fn survey<T>(&self, states: &Mdd, look: impl FnOnce(&NetSurvey<'_>) -> T) -> Result<T, Error> {
         let tokens = |level: u32, value: u32| self.encoding.variables[level as usize].tokens(value);
-        let variable = states.greatest_sum(tokens)?.unwrap_or(0);
-        Ok(variable + self.encoding.constant_tokens())
+        states.survey(tokens, |survey| look(&NetSurvey { system: self, survey }))
     }
 
     /// All four figures of these markings.
     pub fn state_space(&self, states: &Mdd) -> Result<StateSpace, Error> {
-        Ok(StateSpace {
-            states: states.count()?,
-            transitions: states.count_possible(&self.events)?,
-            max_tokens_in_place: self.max_tokens_in_place(states)?,
-            max_tokens_per_marking: self.max_tokens_per_marking(states)?,
-        })
+        self.survey(states, |survey| {
+            Ok(StateSpace {
+                states: survey.states().clone(),
+                transitions: survey.transitions()?,
+                max_tokens_in_place: survey.max_tokens_in_place(),
+                max_tokens_per_marking: survey.max_tokens_per_marking(),
+            })
+        })?
     }
 
     /// Those of `states` in which no transition can fire.
     pub fn deadlocks(&self, states: &Mdd) -> Result<Mdd, Error> {
         self.events.iter().try_fold(states.clone(), |left, &event| left.disabled(event))
+    }
+}
+
+/// The figures of some markings: of all that is known after one pass over their diagram, only transitions take a while.
+pub struct NetSurvey<'a> {
+    system: &'a NetSystem,
+    survey: &'a Survey<'a>,
+}
+
+impl NetSurvey<'_> {
+    /// Markings.
+    #[must_use]
+    pub fn states(&self) -> &UBig {
+        self.survey.vectors()
+    }
+
+    /// Nodes of the diagram.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        self.survey.nodes()
+    }
+
+    /// The most tokens that are ever in one place.
+    #[must_use]
+    pub fn max_tokens_in_place(&self) -> u128 {
+        let Encoding { variables, constants, .. } = &self.system.encoding;
+        let greatest = variables.iter().zip(self.survey.greatest_values());
+        let variable = greatest.map(|(variable, &value)| variable.tokens(value));
+        let constant = constants.iter().map(|&(_, tokens)| u128::from(tokens));
+        variable.chain(constant).max().unwrap_or(0)
+    }
+
+    /// The most tokens that one of the markings has.
+    #[must_use]
+    pub fn max_tokens_per_marking(&self) -> u128 {
+        self.survey.greatest_sum().unwrap_or(0) + self.system.encoding.constant_tokens()
+    }
+
+    /// Pairs of a marking and a transition that can fire in it.
+    pub fn transitions(&self) -> Result<UBig, Error> {
+        self.survey.possible(&self.system.events)
     }
 }
 
