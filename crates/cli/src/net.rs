@@ -10,7 +10,7 @@ use crate::run::{Marking, Phase, Run, Setting};
 use tremula_diagrams::mdd::{Mdd, MddOptions};
 use tremula_diagrams::{Attention, Error};
 use tremula_engines::net::{
-    Contest, Contestant, EncodedNet, EncodingError, Finished, Group, Lineup, NetSurvey, NetSystem, NoWinner, Share,
+    Contest, Contestant, EncodedNet, EncodingError, Finished, Lineup, NetSurvey, NetSystem, NoWinner, Share,
     Unfinished, Way, share,
 };
 use tremula_engines::{Order, Strategy};
@@ -68,13 +68,11 @@ pub fn markings_of_rank(
     figures: &mut Option<Figures>,
 ) -> Result<Option<Explored>, Trouble> {
     run.known().setting = Setting { format: "pnml", engine: "mdd", order: "auto".to_owned() };
-    let mut lineup = line_up(args, run, net)?;
-    keep_wanted(&mut lineup, args.strategy)?;
-    let explored = match share(&lineup, args.strategy, rank, ranks) {
-        Share::Contest(lineup) => contest(args, run, net, &lineup, figures)?,
-        Share::Rounds(best, strategy) => rounds(args, run, net, (&lineup.groups, &best, strategy), figures)?,
-        Share::Nothing => return Ok(None),
+    let explored = match (ranks == 1).then(|| soon(args, run, net, figures)).flatten() {
+        Some(explored) => Some(explored),
+        None => later(args, run, net, (rank, ranks), figures)?,
     };
+    let Some(explored) = explored else { return Ok(None) };
     if explored.system.keeps_beliefs(net, &explored.states).map_err(|error| trouble(run, error))? {
         return Ok(Some(explored));
     }
@@ -86,6 +84,36 @@ pub fn markings_of_rank(
     }
     let without_units = PetriNet { units: None, ..net.clone() };
     markings_of_rank(args, run, &without_units, (rank, ranks), figures)
+}
+
+/// Explore in an order that is found soon, if that takes but a moment.
+fn soon(args: &ReachArgs, run: &Run, net: &PetriNet, figures: &mut Option<Figures>) -> Option<Explored> {
+    let OrderChoice::Auto = args.order else { return None };
+    if !matches!(args.strategy.order, Order::Auto | Order::Saturation) {
+        return None;
+    }
+    let lineup = Lineup::quick(net, run.workers as usize)?;
+    run.enter(Phase::Reach);
+    let finished = contest_of(args, run, net, &lineup).attempt();
+    run.enter(if finished.is_some() { Phase::Count } else { Phase::Load });
+    finished.map(|finished| won(run, &lineup, finished, figures))
+}
+
+/// Explore in the orders and ways that this rank has to try; nothing if there are none.
+fn later(
+    args: &ReachArgs,
+    run: &Run,
+    net: &PetriNet,
+    (rank, ranks): (usize, usize),
+    figures: &mut Option<Figures>,
+) -> Result<Option<Explored>, Trouble> {
+    let mut lineup = line_up(args, run, net)?;
+    keep_wanted(&mut lineup, args.strategy)?;
+    match share(&lineup, args.strategy, rank, ranks) {
+        Share::Contest(lineup) => contest(args, run, net, &lineup, figures).map(Some),
+        Share::Rounds(best, strategy) => rounds(args, run, net, (&lineup, &best, strategy), figures).map(Some),
+        Share::Nothing => Ok(None),
+    }
 }
 
 /// Is there anything that the user wants and nets cannot?
@@ -119,37 +147,44 @@ fn contest(
 ) -> Result<Explored, Trouble> {
     run.enter(Phase::Reach);
     run.known().levels_only = false;
-    let contest = Contest {
+    let ended = contest_of(args, run, net, lineup).run();
+    run.enter(Phase::Count);
+    match ended {
+        Ok(finished) => Ok(won(run, lineup, finished, figures)),
+        Err(NoWinner::Encoding(error)) => Err(unencodable(&error)),
+        Err(NoWinner::Unfinished(unfinished)) => {
+            let Unfinished { error, furthest } = *unfinished;
+            if let Some(furthest) = furthest {
+                note_contestant(run, lineup, &furthest, 0, figures);
+                note_lower_bound(run, &furthest.states);
+            }
+            Err(trouble(run, error))
+        }
+    }
+}
+
+fn contest_of<'a>(args: &ReachArgs, run: &'a Run, net: &'a PetriNet, lineup: &'a Lineup) -> Contest<'a> {
+    Contest {
         net,
         lineup,
         workers: run.workers as usize,
         budget: &run.budget,
         options: options(args),
         attention: &run.attention,
-    };
-    let ended = contest.run();
-    run.enter(Phase::Count);
-    let mut note = |finished: &Finished, rounds: u64| {
-        let winner = &lineup.contestants[finished.winner];
-        note_end(run, rounds, None, strategy(winner.way));
-        run.known().setting.order = winner.name.clone();
-        *figures = Some(Figures { counters: finished.system.manager.counters(), stealing: None });
-    };
-    match ended {
-        Ok(finished) => {
-            note(&finished, 1);
-            Ok(Explored { system: finished.system, states: finished.states })
-        }
-        Err(NoWinner::Encoding(error)) => Err(unencodable(&error)),
-        Err(NoWinner::Unfinished(unfinished)) => {
-            let Unfinished { error, furthest } = *unfinished;
-            if let Some(furthest) = furthest {
-                note(&furthest, 0);
-                note_lower_bound(run, &furthest.states);
-            }
-            Err(trouble(run, error))
-        }
     }
+}
+
+/// What the winner of a contest has found.
+fn won(run: &Run, lineup: &Lineup, finished: Finished, figures: &mut Option<Figures>) -> Explored {
+    note_contestant(run, lineup, &finished, 1, figures);
+    Explored { system: finished.system, states: finished.states }
+}
+
+fn note_contestant(run: &Run, lineup: &Lineup, finished: &Finished, rounds: u64, figures: &mut Option<Figures>) {
+    let contestant = &lineup.contestants[finished.winner];
+    note_end(run, rounds, None, strategy(contestant.way));
+    run.known().setting.order = contestant.name.clone();
+    *figures = Some(Figures { counters: finished.system.manager.counters(), stealing: None });
 }
 
 /// All orders that may be good, or the one that the user wants.
@@ -187,12 +222,12 @@ fn rounds(
     args: &ReachArgs,
     run: &Run,
     net: &PetriNet,
-    (groups, best, strategy): (&[Group], &Contestant, Strategy),
+    (lineup, best, strategy): (&Lineup, &Contestant, Strategy),
     figures: &mut Option<Figures>,
 ) -> Result<Explored, Trouble> {
     run.known().setting.order = best.name.clone();
-    let groups = if best.grouped { groups } else { &[] };
-    let net = EncodedNet::new(net, &best.order, groups).map_err(|error| unencodable(&error))?;
+    let groups = if best.grouped { &lineup.groups[..] } else { &[] };
+    let net = EncodedNet::new(net, &best.order, groups, &lineup.bounds).map_err(|error| unencodable(&error))?;
     let system = NetSystem::build(net, &run.budget, options(args), run.attention.clone());
     let system = system.map_err(|error| trouble(run, error))?;
     run.enter(Phase::Reach);

@@ -38,7 +38,7 @@ fn saturations() -> impl Iterator<Item = Way> {
 }
 
 fn build(net: &PetriNet, order: &[u32], budget: &Budget, options: MddOptions) -> Result<NetSystem, Error> {
-    let encoding = EncodedNet::new(net, order, &[]).expect("few tokens");
+    let encoding = EncodedNet::new(net, order, &[], &[]).expect("few tokens");
     NetSystem::build(encoding, budget, options, Attention::default())
 }
 
@@ -272,7 +272,7 @@ fn check_shared(name: &str, net: &PetriNet, expected: &Values, deadlocks: Option
     let groups = groups(net, &Semiflows::of(net, &FlowLimits::default()));
     for order in orders(net).iter().take(4) {
         for (saturation, stress) in [(SATURATIONS[0], None), (SATURATIONS[1], None), (SATURATIONS[0], Some(97))] {
-            let encoding = EncodedNet::new(net, order, &groups).unwrap();
+            let encoding = EncodedNet::new(net, order, &groups, &[]).unwrap();
             let options = MddOptions { stress, ..THRIFTY };
             let system = NetSystem::build(encoding, &Budget::new(MEMORY), options, Attention::default()).unwrap();
             let states = explore(&system, Way::Saturate(saturation)).unwrap();
@@ -531,6 +531,91 @@ fn a_contest_gives_the_same_values_whoever_wins() {
 }
 
 #[test]
+fn an_attempt_gives_them_or_nothing() {
+    let (mut done, mut given_up) = (0, 0);
+    for Known { path, net, values } in &known_nets() {
+        let Some(lineup) = Lineup::quick(net, 2) else { continue };
+        assert_eq!(lineup.contestants.len(), 1, "{path}");
+        let contest = Contest {
+            net,
+            lineup: &lineup,
+            workers: 2,
+            budget: &Budget::new(1 << 28),
+            options: MddOptions::default(),
+            attention: &Attention::default(),
+        };
+        match contest.attempt() {
+            Some(finished) => {
+                let found = self::values(&finished.system, &finished.states);
+                assert_eq!(found.as_ref(), Ok(values), "{path}");
+                done += 1;
+            }
+            None => given_up += 1,
+        }
+    }
+    assert!(done > 0 && given_up > 0, "{done} {given_up}");
+}
+
+/// The net with every number of tokens made large, and a little larger where `random` says so.
+fn enlarged(net: &PetriNet, random: &mut Random) -> PetriNet {
+    let mut net = net.clone();
+    let mut enlarge = |number: &mut u64| *number = (*number << 40) + u64::from(*number > 0) * random.below(3);
+    net.places.iter_mut().for_each(|place| enlarge(&mut place.initial));
+    for transition in &mut net.transitions {
+        transition.inputs.iter_mut().chain(&mut transition.outputs).for_each(|arc| enlarge(&mut arc.weight));
+    }
+    net
+}
+
+#[test]
+fn numbers_beyond_all_values_are_listed() {
+    let (mut explored, mut listed) = (0, 0);
+    for number in 1..1000 {
+        let mut random = Random(0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(number));
+        let net = random.net();
+        if net.places.iter().any(|place| place.initial > 100) {
+            continue;
+        }
+        let net = enlarged(&net, &mut random);
+        let Some(explicit) = search(&net).filter(Explicit::is_tiny) else { continue };
+        let lineup = Lineup::new(&net, 1);
+        let contest = Contest {
+            net: &net,
+            lineup: &lineup,
+            workers: 2,
+            budget: &Budget::new(1 << 28),
+            options: MddOptions::default(),
+            attention: &Attention::default(),
+        };
+        let finished = match contest.run() {
+            Ok(finished) => finished,
+            // A list may have no end where the markings have one: then numbers are what they are, and may be too large.
+            Err(NoWinner::Encoding(_)) => continue,
+            Err(NoWinner::Unfinished(unfinished)) => {
+                assert!(matches!(unfinished.error, Error::ValueTooLarge { .. }), "net {number}: {}", unfinished.error);
+                continue;
+            }
+        };
+        assert_eq!(values(&finished.system, &finished.states).as_ref(), Ok(&explicit.values), "net {number}");
+        let stuck = finished.system.deadlocks(&finished.states).unwrap();
+        let markings: BTreeSet<Vec<u128>> =
+            stuck.vectors().map(|values| finished.system.encoding.marking(&values)).collect();
+        assert_eq!(markings, explicit.deadlocks, "net {number}");
+        if !stuck.is_empty() {
+            let trace = finished.system.shortest_trace(&stuck).unwrap().expect("a way to what is reachable");
+            assert!(trace.holds(&net), "net {number}");
+        }
+        explored += 1;
+        listed += usize::from(is_listed(&finished.system));
+    }
+    assert!(explored > 30 && listed > 10, "{explored} nets, {listed} with lists");
+}
+
+fn is_listed(system: &NetSystem) -> bool {
+    system.encoding.variables.iter().any(|variable| matches!(variable, net::Variable::Listed { .. }))
+}
+
+#[test]
 fn every_way_gives_them_alone() {
     let mut seen = [0; 4];
     for Known { path, net, values } in known_nets().iter().filter(|known| known.is_small()) {
@@ -598,7 +683,7 @@ fn units_that_are_not_safe_are_found_out() {
     let believed = |net: &PetriNet| {
         let groups = groups(net, &Semiflows::default());
         assert_eq!(groups.len(), 1);
-        let encoding = EncodedNet::new(net, &[0, 1, 2], &groups).unwrap();
+        let encoding = EncodedNet::new(net, &[0, 1, 2], &groups, &[]).unwrap();
         let options = MddOptions::default();
         let system = NetSystem::build(encoding, &Budget::new(MEMORY), options, Attention::default()).unwrap();
         let states = system.saturator(Saturation::default()).run().unwrap();

@@ -95,6 +95,32 @@ pub fn candidates(net: &PetriNet, semiflows: &Semiflows, limits: &OrderLimits) -
     candidates
 }
 
+/// Heuristics that are soon done, and often good enough.
+const QUICK: [Heuristic; 7] = [
+    Heuristic::Sloan,
+    Heuristic::CuthillMckee,
+    Heuristic::CuthillMckeeBipartite,
+    Heuristic::PChaining,
+    Heuristic::GradientP,
+    Heuristic::Units,
+    Heuristic::GradientUnits,
+];
+
+/// The best by score of a few orders that are found soon; none if the net is too large for them.
+#[must_use]
+pub fn quick_candidate(net: &PetriNet, semiflows: &Semiflows, limits: &OrderLimits) -> Option<Candidate> {
+    let incidence = Incidence::new(net);
+    let material = Material::new(net, &incidence, semiflows, limits.heuristic_steps);
+    let judge = Judge::new(net, &incidence, limits.metric_steps);
+    let both_ways = |&heuristic: &Heuristic| {
+        let pair = distinct(material.plain(heuristic).map(|order| (heuristic.into(), order)).into_iter()).pop()?;
+        let scores = judge.scores(&pair.order, &pair.reverse);
+        pair.candidates(scores).min_by_key(|candidate| candidate.score)
+    };
+    let found = parallel::map(limits.threads, &QUICK, both_ways);
+    found.into_iter().flatten().min_by_key(|candidate| candidate.score)
+}
+
 /// The order of a heuristic, and the same refined, as far as there are such.
 fn both_orders(material: &Material, heuristic: Heuristic) -> Vec<(Recipe, Vec<u32>)> {
     let Some(order) = material.plain(heuristic) else { return Vec::new() };
@@ -184,6 +210,14 @@ mod tests {
             assert_eq!(score(net, &candidate.order, &OrderLimits::default()), candidate.score, "{}", candidate.recipe);
         }
         assert_eq!(of(net).1, candidates);
+        let quick = quick_candidate(net, &semiflows, &OrderLimits { threads: 2, ..OrderLimits::default() });
+        let quick = quick.expect("Sloan has an order");
+        assert!(candidates.iter().any(|candidate| (&candidate.order, candidate.score) == (&quick.order, quick.score)));
+        assert!(
+            !candidates
+                .iter()
+                .any(|other| QUICK.map(Recipe::from).contains(&other.recipe) && other.score < quick.score)
+        );
     }
 
     /// Puts the places of a net into random nested units.

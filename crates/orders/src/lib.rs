@@ -2,8 +2,8 @@
 //!
 //! The size of a decision diagram depends on the order of its variables, often by orders of magnitude, and no heuristic
 //! is good for all nets. This crate has many: [`candidates`] gives the orders of all, best first by a [`Score`] made of
-//! [`metrics`]; [`order`] gives that of one, by name, and
-//! [`score`] what is expected of any. [`Semiflows`] are weighted sums of tokens that never change; they
+//! [`metrics`]; [`quick_candidate`] gives a good one soon, [`order`] that of one heuristic, by name, and [`score`] tells what
+//! is expected of any. [`Semiflows`] are weighted sums of tokens that never change; they
 //! bound places ([`place_bounds`]) and tell which places belong together.
 //!
 //! ```
@@ -64,7 +64,7 @@ mod samples;
 mod score;
 mod semiflows;
 
-pub use candidates::{Candidate, OrderLimits, candidates, order, score};
+pub use candidates::{Candidate, OrderLimits, candidates, order, quick_candidate, score};
 pub use heuristics::{Heuristic, Recipe, UnknownOrder};
 pub use incidence::Incidence;
 pub use score::Score;

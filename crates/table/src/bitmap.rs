@@ -8,6 +8,8 @@ pub struct Bitmap {
 }
 
 const WORD_BITS: usize = u64::BITS as usize;
+/// With so many bytes, huge pages pay: most bitmaps stay smaller than one of them.
+const HUGE_PAGES_FROM: usize = 8 << 20;
 
 impl Bitmap {
     /// Bytes needed for `bits` bits.
@@ -17,11 +19,14 @@ impl Bitmap {
 
     /// Room for `capacity` bits; none in use yet.
     pub fn reserve(capacity: usize) -> Result<Bitmap, MapError> {
-        Ok(Bitmap { words: Region::reserve(capacity.div_ceil(WORD_BITS))? })
+        Ok(Bitmap { words: Region::reserve_small_pages(capacity.div_ceil(WORD_BITS))? })
     }
 
     /// Cover positions `0..bits`; new ones are unset.
     pub fn resize(&mut self, bits: usize) {
+        if Bitmap::bytes(bits) >= HUGE_PAGES_FROM {
+            self.words.use_huge_pages();
+        }
         self.words.resize(bits.div_ceil(WORD_BITS));
     }
 

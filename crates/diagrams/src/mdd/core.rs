@@ -121,6 +121,11 @@ impl Core {
         self.frames[level].branches.extend(branches);
     }
 
+    /// Free what no handle protects, and forget what is known of it, between operations.
+    pub fn collect(&mut self) {
+        self.forest.collect(self.slots.iter().map(Ref::bits));
+    }
+
     #[cold]
     fn make_room(&mut self) -> Result<(), Error> {
         let handles = self.slots.iter().map(Ref::bits);

@@ -93,6 +93,11 @@ impl MddManager {
         self.core().events.bytes()
     }
 
+    /// Free what no handle protects, and forget what is known of it. Operations do so by themselves when they need room.
+    pub fn collect(&self) {
+        self.core().collect();
+    }
+
     /// Let operations end with [`Error::OutOfFuel`] after so many more look-ups of results, or never.
     pub fn set_fuel(&self, lookups: Option<u64>) {
         self.core().forest.set_fuel(lookups);

@@ -39,7 +39,7 @@ pub enum NotInBits {
 /// the bits of one integer.
 pub fn in_bits(net: &PetriNet, lineup: &Lineup, order: &[u32], most_nodes: usize) -> Result<BddSystem, NotInBits> {
     let proven: Vec<Group> = lineup.groups.iter().filter(|group| !group.believed).cloned().collect();
-    let EncodedNet { encoding, transitions } = EncodedNet::new(net, order, &proven)?;
+    let EncodedNet { encoding, transitions } = EncodedNet::new(net, order, &proven, &lineup.bounds)?;
     let greatest = encoding.variables.iter().map(|variable| {
         variable.greatest(&lineup.bounds).ok_or_else(|| NotInBits::Unbounded { place: name(net, variable) })
     });
@@ -57,9 +57,5 @@ fn counter(&Change { level, least, most, delta }: &Change) -> CounterChange {
 
 /// The place of a variable that is one place's.
 fn name(net: &PetriNet, variable: &Variable) -> String {
-    let place = match variable {
-        Variable::Place { place, .. } => *place,
-        Variable::Group { places, .. } => places[0],
-    };
-    net.places[place as usize].id.clone()
+    net.places[variable.first_place() as usize].id.clone()
 }

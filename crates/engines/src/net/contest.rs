@@ -12,7 +12,7 @@
 
 use super::encoding::{EncodedNet, EncodingError};
 use super::lineup::Lineup;
-use super::rehearsal::rehearse;
+use super::rehearsal::{is_thorough, rehearse};
 use super::runner::Runner;
 use super::system::NetSystem;
 use super::way::Way;
@@ -86,8 +86,13 @@ impl std::fmt::Debug for Unfinished {
     }
 }
 
+/// Look-ups of an attempt, and more of them for each place: to find all orders of a large net takes long.
+const ATTEMPT: u64 = 20_000;
+const ATTEMPT_PER_PLACE: u64 = 20;
 /// Look-ups that the favourite gets before anybody else: many nets need no more.
 const WARM_UP: u64 = 100_000;
+/// The same where rehearsals will tell well who is good.
+const SHORT_WARM_UP: u64 = 5_000;
 
 /// At most this part of the memory, one in so many, is for what contestants need before they begin.
 const ENTRIES_SHARE: usize = 4;
@@ -113,12 +118,21 @@ const ROUNDS: [(usize, u64); 11] = [
 const EXPLICIT_TO_END: u64 = 20_000_000;
 
 impl Contest<'_> {
+    /// Let the favourite work for a moment, which is enough for many nets.
+    #[must_use]
+    pub fn attempt(&self) -> Option<Finished> {
+        self.encoding(0).ok()?;
+        let mut favourite = Runner::new(self, 0);
+        favourite.work(Some(ATTEMPT + ATTEMPT_PER_PLACE * self.net.places.len() as u64));
+        favourite.finish()
+    }
+
     /// Find all reachable markings.
     pub fn run(&self) -> Result<Finished, NoWinner> {
         // What does not fit in one order fits in none.
         self.encoding(0)?;
         let mut favourite = Runner::new(self, 0);
-        favourite.work(Some(WARM_UP));
+        favourite.work(Some(if is_thorough(self.net) { SHORT_WARM_UP } else { WARM_UP }));
         let mut all = if favourite.is_done() { vec![favourite] } else { self.run_all(favourite) };
         match take_winner(&mut all) {
             Some(finished) => Ok(finished),
@@ -169,7 +183,8 @@ impl Contest<'_> {
     /// This or a similar net as a contestant sees it.
     pub(super) fn encoding_of(&self, net: &PetriNet, number: usize) -> Result<EncodedNet, EncodingError> {
         let Contestant { order, grouped, .. } = &self.lineup.contestants[number];
-        EncodedNet::new(net, order, if *grouped { &self.lineup.groups } else { &[] })
+        let Lineup { groups, bounds, .. } = self.lineup;
+        EncodedNet::new(net, order, if *grouped { groups } else { &[] }, bounds)
     }
 
     /// All rounds of the field, until one is done or nobody can go on.

@@ -4,8 +4,11 @@
 //! - Places whose tokens never change have no variable: whether they allow a transition is known beforehand.
 //! - Where every transition changes a place by a multiple of some number, its variable counts these multiples: what is
 //!   stored stays small, however large the weights are.
+//! - Where that is not enough, a variable may count the [numbers](super::listing) that its place can have; a transition
+//!   then has several events, of which at most one is possible at a time.
 
 use super::groups::Group;
+use super::listing;
 use tremula_diagrams::mdd::Change;
 use tremula_models::{Effect, PetriNet};
 
@@ -33,6 +36,13 @@ pub enum Variable {
         /// Tokens from one value to the next.
         step: u64,
     },
+    /// The tokens of one place, of which these numbers are possible.
+    Listed {
+        /// The index of the place.
+        place: u32,
+        /// Tokens by value, ascending.
+        numbers: Vec<u128>,
+    },
     /// Which of some places has their only token.
     Group {
         /// The indices of the places, by value.
@@ -50,7 +60,16 @@ impl Variable {
     pub fn tokens(&self, value: u32) -> u128 {
         match self {
             Variable::Place { least, step, .. } => u128::from(*least) + u128::from(*step) * u128::from(value),
+            Variable::Listed { numbers, .. } => numbers[value as usize],
             Variable::Group { or_none, .. } => u128::from(!(*or_none && value == 0)),
+        }
+    }
+
+    /// A place of the variable.
+    pub(super) fn first_place(&self) -> u32 {
+        match self {
+            Variable::Place { place, .. } | Variable::Listed { place, .. } => *place,
+            Variable::Group { places, .. } => places[0],
         }
     }
 
@@ -61,6 +80,7 @@ impl Variable {
                 let most = bounds[*place as usize]?;
                 u32::try_from(most.checked_sub(*least)? / step).ok()
             }
+            Variable::Listed { numbers, .. } => u32::try_from(numbers.len() - 1).ok(),
             Variable::Group { places, or_none, .. } => u32::try_from(places.len() - usize::from(!or_none)).ok(),
         }
     }
@@ -88,19 +108,24 @@ pub struct Encoding {
 pub struct EncodedNet {
     /// What the variables mean.
     pub encoding: Encoding,
-    /// What each transition does, in the order of the net; nothing for those that can never fire, because a place
-    /// without a variable forbids it.
-    pub transitions: Vec<Option<Vec<Change>>>,
+    /// What each transition does, in the order of the net. Mostly it is one event; none for those that can never fire,
+    /// because a place without a variable forbids it.
+    pub transitions: Vec<Vec<Vec<Change>>>,
 }
 
 impl EncodedNet {
     /// Encode `net` with its places in this order, from the root of diagrams on. A group of places has the level at which
-    /// they are on average.
+    /// they are on average. `bounds` are the most tokens of each place, where that is known.
     ///
     /// # Panics
     ///
     /// If `order` is not a permutation of the places, or the groups are not disjoint.
-    pub fn new(net: &PetriNet, order: &[u32], groups: &[Group]) -> Result<EncodedNet, EncodingError> {
+    pub fn new(
+        net: &PetriNet,
+        order: &[u32],
+        groups: &[Group],
+        bounds: &[Option<u64>],
+    ) -> Result<EncodedNet, EncodingError> {
         let mut positions = vec![None; net.places.len()];
         for (position, &place) in order.iter().enumerate() {
             let earlier = positions[place as usize].replace(position);
@@ -108,11 +133,11 @@ impl EncodedNet {
         }
         let positions: Vec<usize> =
             positions.into_iter().map(|position| position.expect("an order has all places")).collect();
-        let (variables, constants) = variables(net, &positions, groups);
+        let (variables, constants) = variables(net, &positions, groups, bounds);
         let levels = levels(net, &variables);
         let encoder = Encoder { net, variables: &variables, levels: &levels };
         let initial = encoder.initial()?;
-        let transitions = net.transitions.iter().map(|transition| encoder.changes(&transition.effects()));
+        let transitions = net.transitions.iter().map(|transition| encoder.events(&transition.effects()));
         let transitions = transitions.collect::<Result<_, _>>()?;
         Ok(EncodedNet { encoding: Encoding { variables, initial, constants }, transitions })
     }
@@ -136,13 +161,15 @@ impl Encoding {
     #[must_use]
     pub fn marking(&self, values: &[u32]) -> Vec<u128> {
         let places = |variable: &Variable| match variable {
-            Variable::Place { .. } => 1,
+            Variable::Place { .. } | Variable::Listed { .. } => 1,
             Variable::Group { places, .. } => places.len(),
         };
         let mut tokens = vec![0; self.variables.iter().map(places).sum::<usize>() + self.constants.len()];
         for (variable, &value) in self.variables.iter().zip(values) {
             match variable {
-                Variable::Place { place, .. } => tokens[*place as usize] = variable.tokens(value),
+                Variable::Place { place, .. } | Variable::Listed { place, .. } => {
+                    tokens[*place as usize] = variable.tokens(value);
+                }
                 Variable::Group { places, or_none, .. } => {
                     let holder = value.checked_sub(u32::from(*or_none)).map(|at| places[at as usize]);
                     holder.into_iter().for_each(|place| tokens[place as usize] = 1);
@@ -163,7 +190,12 @@ impl Encoding {
 }
 
 /// The variables in the order of their levels, and the places that need none.
-fn variables(net: &PetriNet, positions: &[usize], groups: &[Group]) -> (Vec<Variable>, Vec<(u32, u64)>) {
+fn variables(
+    net: &PetriNet,
+    positions: &[usize],
+    groups: &[Group],
+    bounds: &[Option<u64>],
+) -> (Vec<Variable>, Vec<(u32, u64)>) {
     let mut grouped = vec![false; net.places.len()];
     let mut keyed: Vec<(f64, Variable)> = Vec::new();
     for &Group { ref places, always_one, believed } in groups {
@@ -176,15 +208,20 @@ fn variables(net: &PetriNet, positions: &[usize], groups: &[Group]) -> (Vec<Vari
         keyed.push((sum as f64 / places.len() as f64, Variable::Group { places, or_none: !always_one, believed }));
     }
     let mut constants = Vec::new();
-    for (place, step) in (0..).zip(steps(net)).filter(|&(place, _)| !grouped[place as usize]) {
+    for (place, Steps { divisor, greatest }) in (0..).zip(steps(net)).filter(|&(place, _)| !grouped[place as usize]) {
         let initial = net.places[place as usize].initial;
-        match step {
-            0 => constants.push((place, initial)),
-            _ => {
-                let variable = Variable::Place { place, least: initial % step, step };
-                keyed.push((positions[place as usize] as f64, variable));
-            }
+        if divisor == 0 {
+            constants.push((place, initial));
+            continue;
         }
+        let counts = u32::try_from(greatest.max(initial) / divisor).is_ok();
+        let bound = bounds.get(place as usize).copied().flatten();
+        let listed = (!counts).then(|| listing::numbers(net, place, bound)).flatten();
+        let variable = match listed {
+            Some(numbers) => Variable::Listed { place, numbers },
+            None => Variable::Place { place, least: initial % divisor, step: divisor },
+        };
+        keyed.push((positions[place as usize] as f64, variable));
     }
     keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
     (keyed.into_iter().map(|(_, variable)| variable).collect(), constants)
@@ -195,21 +232,31 @@ fn levels(net: &PetriNet, variables: &[Variable]) -> Vec<Option<u32>> {
     let mut levels = vec![None; net.places.len()];
     for (level, variable) in (0..).zip(variables) {
         match variable {
-            Variable::Place { place, .. } => levels[*place as usize] = Some(level),
+            Variable::Place { place, .. } | Variable::Listed { place, .. } => levels[*place as usize] = Some(level),
             Variable::Group { places, .. } => places.iter().for_each(|&place| levels[place as usize] = Some(level)),
         }
     }
     levels
 }
 
-/// For each place, the greatest number that divides all changes of its tokens; zero if there are none.
-fn steps(net: &PetriNet) -> Vec<u64> {
-    let mut steps = vec![0; net.places.len()];
+/// What transitions do to the tokens of a place.
+#[derive(Copy, Clone, Default)]
+struct Steps {
+    /// The greatest number that divides all changes; zero if there are none.
+    divisor: u64,
+    /// The greatest change, or number of tokens asked for.
+    greatest: u64,
+}
+
+/// For each place.
+fn steps(net: &PetriNet) -> Vec<Steps> {
+    let mut steps = vec![Steps::default(); net.places.len()];
     for effect in net.transitions.iter().flat_map(|transition| transition.effects()) {
         // A change is the difference of two weights, so its size fits.
         let size = u64::try_from(effect.delta.unsigned_abs()).unwrap_or(1);
-        let step = &mut steps[effect.place as usize];
-        *step = greatest_common_divisor(*step, size);
+        let Steps { divisor, greatest } = &mut steps[effect.place as usize];
+        *divisor = greatest_common_divisor(*divisor, size);
+        *greatest = size.max(effect.guard).max(*greatest);
     }
     steps
 }
@@ -217,6 +264,9 @@ fn steps(net: &PetriNet) -> Vec<u64> {
 fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
+
+/// A transition has at most so many.
+const MOST_EVENTS: usize = 1 << 16;
 
 struct Encoder<'a> {
     net: &'a PetriNet,
@@ -235,6 +285,10 @@ impl Encoder<'_> {
         let value = |variable: &Variable| match variable {
             Variable::Place { place, step, .. } => {
                 u32::try_from(tokens(*place) / step).map_err(|_| self.too_many(*place))
+            }
+            Variable::Listed { place, numbers } => {
+                let at = numbers.binary_search(&tokens(*place).into());
+                Ok(at.expect("the initial number is in the list") as u32)
             }
             Variable::Group { places, or_none, .. } => {
                 let holder = places.iter().find(|&&place| tokens(place) > 0);
@@ -258,17 +312,23 @@ impl Encoder<'_> {
         Some(by_level)
     }
 
-    /// The changes of a transition by ascending level; nothing if it can never fire.
-    fn changes(&self, effects: &[Effect]) -> Result<Option<Vec<Change>>, EncodingError> {
-        let Some(by_level) = self.by_level(effects) else { return Ok(None) };
-        let mut changes = Vec::with_capacity(by_level.len());
+    /// The events of a transition: of the changes that each of its variables may make, by ascending level, one of each.
+    fn events(&self, effects: &[Effect]) -> Result<Vec<Vec<Change>>, EncodingError> {
+        let Some(by_level) = self.by_level(effects) else { return Ok(Vec::new()) };
+        let mut events = vec![Vec::with_capacity(by_level.len())];
         for at_level in by_level.chunk_by(|a, b| a.0 == b.0) {
-            match self.change(at_level)? {
-                Some(change) => changes.push(change),
-                None => return Ok(None),
+            let changes = self.changes(at_level)?;
+            if let [only] = changes[..] {
+                events.iter_mut().for_each(|event| event.push(only));
+                continue;
             }
+            if events.len().saturating_mul(changes.len()) > MOST_EVENTS {
+                return Err(self.too_many(at_level[0].1.place));
+            }
+            let with = |event: &Vec<Change>, &change: &Change| event.iter().copied().chain([change]).collect();
+            events = events.iter().flat_map(|event| changes.iter().map(|change| with(event, change))).collect();
         }
-        Ok(Some(changes))
+        Ok(events)
     }
 
     /// Where a transition would give another token to places that are believed to share one: for each such variable, what
@@ -280,7 +340,11 @@ impl Encoder<'_> {
         for at_level in by_level.chunk_by(|a, b| a.0 == b.0) {
             let level = at_level[0].0;
             let Variable::Group { places, or_none, believed } = &self.variables[level as usize] else {
-                guards.push(self.change(at_level)?.map(|change| Change { delta: 0, ..change }));
+                match self.changes(at_level)?[..] {
+                    // Runs of a list, up to its end: what allows the transition is at least the first.
+                    [first, ..] => guards.push(Some(Change { most: u32::MAX, delta: 0, ..first })),
+                    [] => return Ok(Vec::new()),
+                }
                 continue;
             };
             let guard = |least: u32, most: u32| Some(Change { level, least, most, delta: 0 });
@@ -308,8 +372,8 @@ impl Encoder<'_> {
         Ok(overflows.into_iter().map(with).collect())
     }
 
-    /// What effects on one variable come to; nothing if they are not possible together.
-    fn change(&self, effects: &[(u32, &Effect)]) -> Result<Option<Change>, EncodingError> {
+    /// What effects on one variable may come to, depending on its value; nothing if they are not possible together.
+    fn changes(&self, effects: &[(u32, &Effect)]) -> Result<Vec<Change>, EncodingError> {
         let (level, first) = effects[0];
         match &self.variables[level as usize] {
             &Variable::Place { place, least, step } => {
@@ -317,9 +381,12 @@ impl Encoder<'_> {
                 let needed = first.guard.saturating_sub(least).div_ceil(step);
                 let least = u32::try_from(needed).map_err(|_| too_many())?;
                 let delta = i64::try_from(first.delta / i128::from(step)).map_err(|_| too_many())?;
-                Ok(Some(Change { level, least, most: u32::MAX, delta }))
+                Ok(vec![Change { level, least, most: u32::MAX, delta }])
             }
-            Variable::Group { places, or_none, .. } => Ok(self.move_in_group(level, effects, places, *or_none)),
+            Variable::Listed { numbers, .. } => Ok(listing::changes(level, numbers, first)),
+            Variable::Group { places, or_none, .. } => {
+                Ok(self.move_in_group(level, effects, places, *or_none).into_iter().collect())
+            }
         }
     }
 
@@ -385,21 +452,21 @@ mod tests {
                 (&[(0, 8)], &[(0, 8 + great)]),
             ],
         );
-        let EncodedNet { encoding, transitions } = EncodedNet::new(&net, &[2, 1, 0], &[]).unwrap();
+        let EncodedNet { encoding, transitions } = EncodedNet::new(&net, &[2, 1, 0], &[], &[]).unwrap();
         assert_eq!(encoding.constants, [(1, 5)]);
         assert_eq!(encoding.initial, [2, 3]);
         assert_eq!(encoding.variables[1].tokens(2), 7 + 2 * u128::from(great));
         assert_eq!(encoding.marking(&[4, 1]), [7 + u128::from(great), 5, 4]);
         let change = |level, least, delta| Change { level, least, most: u32::MAX, delta };
         // Taking a step needs one; eight tokens are there only if there is a step beyond the seven.
-        let expected = [Some(vec![change(0, 0, 1), change(1, 1, -1)]), None, Some(vec![change(1, 1, 1)])];
+        let expected = [vec![vec![change(0, 0, 1), change(1, 1, -1)]], vec![], vec![vec![change(1, 1, 1)]]];
         assert_eq!(transitions, expected);
     }
 
     #[test]
     fn what_nodes_cannot_hold_is_refused_by_name() {
         let net = net(&[1 << 40, 0], &[(&[(0, 1)], &[(1, 1)])]);
-        let error = EncodedNet::new(&net, &[0, 1], &[]).unwrap_err();
+        let error = EncodedNet::new(&net, &[0, 1], &[], &[]).unwrap_err();
         assert_eq!(error, EncodingError::TooManyTokens { place: "p0".to_owned() });
     }
 
@@ -415,18 +482,19 @@ mod tests {
             &net,
             &[3, 0, 1, 2],
             &[Group { places: places.clone(), always_one: true, believed: false }],
+            &[],
         )
         .unwrap();
         assert_eq!(always.initial, [0, 1]);
         let moved =
             |from: u32, to: u32| Change { level: 1, least: from, most: from, delta: i64::from(to) - i64::from(from) };
         let give = Change { level: 0, least: 0, most: u32::MAX, delta: 1 };
-        assert_eq!(transitions, [Some(vec![give, moved(1, 2)]), Some(vec![moved(2, 0)]), None]);
+        assert_eq!(transitions, [vec![vec![give, moved(1, 2)]], vec![vec![moved(2, 0)]], vec![]]);
         assert_eq!(always.marking(&[4, 2]), [0, 0, 1, 4]);
         let EncodedNet { encoding: maybe, transitions } =
-            EncodedNet::new(&net, &[3, 0, 1, 2], &[Group { places, always_one: false, believed: true }]).unwrap();
+            EncodedNet::new(&net, &[3, 0, 1, 2], &[Group { places, always_one: false, believed: true }], &[]).unwrap();
         assert_eq!(maybe.initial, [0, 2]);
         assert_eq!(maybe.marking(&[0, 0]), [0; 4]);
-        assert_eq!(transitions[1], Some(vec![moved(3, 1)]));
+        assert_eq!(transitions[1], [vec![moved(3, 1)]]);
     }
 }

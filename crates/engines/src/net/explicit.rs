@@ -267,7 +267,7 @@ mod tests {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/pnml/Kanban-PT-00005.pnml");
         let net = read_pnml_file(path.as_ref(), &Limits::default()).unwrap();
         let order: Vec<u32> = (0..net.places.len() as u32).collect();
-        let net_in_order = EncodedNet::new(&net, &order, &[]).unwrap();
+        let net_in_order = EncodedNet::new(&net, &order, &[], &[]).unwrap();
         let bounds = place_bounds(&net, &Semiflows::of(&net, &FlowLimits::default()));
         let packing = Packing::of(&net_in_order.encoding, &bounds).unwrap();
         let budget = Budget::new(1 << 30);

@@ -4,10 +4,13 @@ use super::contest::Contestant;
 use super::encoding::EncodedNet;
 use super::explicit::Packing;
 use super::groups::{Group, groups};
+use super::rehearsal::is_thorough;
 use super::way::Way;
 use tremula_diagrams::mdd::Saturation;
 use tremula_models::PetriNet;
-use tremula_orders::{FlowLimits, OrderLimits, Recipe, Semiflows, candidates, order, place_bounds};
+use tremula_orders::{
+    Candidate, FlowLimits, OrderLimits, Recipe, Semiflows, candidates, order, place_bounds, quick_candidate,
+};
 
 /// Orders that take part without a rehearsal.
 const MOST_ORDERS: usize = 16;
@@ -44,6 +47,21 @@ impl Lineup {
         let orders: Vec<(Recipe, &[u32])> =
             candidates.iter().map(|candidate| (candidate.recipe, &candidate.order[..])).collect();
         Lineup::in_orders(net, &semiflows, &orders)
+    }
+
+    /// One contestant, whose order is found soon, where that may be all that is needed: rehearsals tell better, where there
+    /// are many tokens.
+    #[must_use]
+    pub fn quick(net: &PetriNet, threads: usize) -> Option<Lineup> {
+        if is_thorough(net) {
+            return None;
+        }
+        let semiflows = Semiflows::of(net, &FlowLimits::default());
+        let limits = OrderLimits { threads, ..OrderLimits::default() };
+        let Candidate { recipe, order, .. } = quick_candidate(net, &semiflows, &limits)?;
+        let mut lineup = Lineup::in_orders(net, &semiflows, &[(recipe, &order)]);
+        lineup.contestants.truncate(1);
+        Some(lineup)
     }
 
     /// Contestants in one order; none if the net is not made for it, or too large.
@@ -125,7 +143,8 @@ fn others(
     (recipe, order): (Recipe, &[u32]),
 ) -> Vec<(usize, Contestant)> {
     let approach = |way| Approach { way, grouped: !groups.is_empty(), is_robust: false }.in_order(recipe, order);
-    let packs = EncodedNet::new(net, order, groups).is_ok_and(|net| Packing::of(&net.encoding, bounds).is_some());
+    let packs =
+        EncodedNet::new(net, order, groups, bounds).is_ok_and(|net| Packing::of(&net.encoding, bounds).is_some());
     // A list is good or ends soon: it comes right after the favourite.
     let explicit = packs.then(|| (0, approach(Way::Explicit)));
     let rounds = [(CHAINING_PLACE, approach(Way::Chaining)), (BFS_PLACE, approach(Way::Bfs))];

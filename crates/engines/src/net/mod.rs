@@ -30,6 +30,7 @@ mod encoding;
 mod explicit;
 mod groups;
 mod lineup;
+mod listing;
 mod rehearsal;
 mod rounds;
 mod runner;

@@ -8,7 +8,7 @@ use super::system::NetSystem;
 use super::way::Way;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use tremula_diagrams::mdd::MddOptions;
+use tremula_diagrams::mdd::{MddManager, MddOptions};
 use tremula_models::PetriNet;
 
 /// With how many tokens in the fullest place to rehearse, for nets that have at least some more there, and how many
@@ -19,13 +19,23 @@ const STAGES: [(u64, u64, usize); 3] = [(3, 6, 12), (8, 32, 5), (20, 80, 3)];
 const MOST_LOOKUPS: u64 = 100_000;
 /// Who needs more than the best so far, so many times and a little, is bad.
 const TIMES_THE_BEST: u64 = 2;
-const A_LITTLE: u64 = 500;
-/// Tables of a rehearsal begin small.
+const A_LITTLE: u64 = 200;
+/// Tables begin small.
 const GRANULES: usize = 1 << 10;
+
+/// Is there a rehearsal with the greatest number of tokens, which tells best?
+pub fn is_thorough(net: &PetriNet) -> bool {
+    let [.., (_, from, _)] = STAGES;
+    most_tokens(net) >= from
+}
+
+fn most_tokens(net: &PetriNet) -> u64 {
+    net.places.iter().map(|place| place.initial).max().unwrap_or(0)
+}
 
 /// The numbers of the contestants that did best, the best first; nobody if there is no rehearsal.
 pub fn rehearse(contest: &Contest) -> Vec<usize> {
-    let tokens = contest.net.places.iter().map(|place| place.initial).max().unwrap_or(0);
+    let tokens = most_tokens(contest.net);
     let mut best: Vec<usize> = Vec::new();
     for (few, _, stay) in STAGES.into_iter().filter(|&(_, from, _)| tokens >= from) {
         let left = if best.is_empty() { saturating(contest) } else { best.clone() };
@@ -94,11 +104,12 @@ impl Stage<'_> {
 
     /// Let one after the other rehearse.
     fn take_part(&self, left: &[usize]) {
+        let mut tables = Tables { contest: self.contest, managers: Vec::new() };
         loop {
             // Relaxed: a number of its own.
             let place = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(&number) = left.get(place) else { break };
-            if let Some(cost) = self.cost(number) {
+            if let Some(cost) = self.cost(number, &mut tables) {
                 // Relaxed: a bound that may be a little late.
                 self.least.fetch_min(cost, Ordering::Relaxed);
                 self.costs.lock().expect("nobody panicked").push((cost, place));
@@ -107,16 +118,37 @@ impl Stage<'_> {
     }
 
     /// Look-ups that a contestant needs; none if they are too many.
-    fn cost(&self, number: usize) -> Option<u64> {
-        let Contest { lineup, budget, attention, .. } = self.contest;
-        let Way::Saturation(saturation) = lineup.contestants[number].way else { return None };
+    fn cost(&self, number: usize, tables: &mut Tables) -> Option<u64> {
+        let Way::Saturation(saturation) = self.contest.lineup.contestants[number].way else { return None };
         let encoding = self.contest.encoding_of(&self.net, number).ok()?;
-        let options = MddOptions { initial: GRANULES, ..MddOptions::default() };
-        let system = NetSystem::build(encoding, budget, options, attention.of_one()).ok()?;
+        let manager = tables.empty(encoding.encoding.variables.len())?;
+        let before = manager.counters().lookups;
         // Relaxed: a bound that may be a little late.
         let most = TIMES_THE_BEST * self.least.load(Ordering::Relaxed) + A_LITTLE;
-        system.manager.set_fuel(Some(most.min(MOST_LOOKUPS)));
-        system.saturator(saturation).run().ok()?;
-        Some(system.manager.counters().lookups)
+        manager.set_fuel(Some(most.min(MOST_LOOKUPS)));
+        NetSystem::inside(manager.clone(), encoding).ok()?.saturator(saturation).run().ok()?;
+        Some(manager.counters().lookups - before)
+    }
+}
+
+/// Tables of one thread: making new ones takes longer than most rehearsals.
+struct Tables<'a> {
+    contest: &'a Contest<'a>,
+    /// For each number of levels.
+    managers: Vec<MddManager>,
+}
+
+impl Tables<'_> {
+    /// A manager for so many levels, with nothing in it; none if there is no memory.
+    fn empty(&mut self, levels: usize) -> Option<MddManager> {
+        if let Some(known) = self.managers.iter().find(|manager| manager.levels() == levels) {
+            known.collect();
+            return Some(known.clone());
+        }
+        let Contest { budget, attention, .. } = self.contest;
+        let options = MddOptions { initial: GRANULES, ..MddOptions::default() };
+        let manager = MddManager::new(levels, budget, options, attention.of_one()).ok()?;
+        self.managers.push(manager.clone());
+        Some(manager)
     }
 }

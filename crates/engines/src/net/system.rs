@@ -16,7 +16,8 @@ pub struct NetSystem {
     pub initial: Mdd,
     /// What the variables mean.
     pub encoding: Encoding,
-    /// One event for each transition that may fire, in the order of the net.
+    /// What transitions do, in the order of the net: mostly one event each, none for those that never fire. Of several events
+    /// of a transition, one at most is possible in a marking.
     pub events: Vec<Event>,
     /// The index of the transition of each event.
     pub transitions: Vec<u32>,
@@ -43,11 +44,15 @@ impl NetSystem {
         options: MddOptions,
         attention: Attention,
     ) -> Result<NetSystem, Error> {
+        NetSystem::inside(MddManager::new(net.encoding.variables.len(), budget, options, attention)?, net)
+    }
+
+    /// Bring a net into a manager that has as many levels as the net has variables.
+    pub(super) fn inside(manager: MddManager, net: EncodedNet) -> Result<NetSystem, Error> {
         let EncodedNet { encoding, transitions } = net;
-        let manager = MddManager::new(encoding.variables.len(), budget, options, attention)?;
         let initial = manager.vector(&encoding.initial)?;
-        let possible = (0..).zip(transitions).filter_map(|(at, changes)| Some((at, changes?)));
-        let events = possible.map(|(at, changes)| Ok((manager.event(&changes)?, at)));
+        let all = (0..).zip(&transitions).flat_map(|(at, events)| events.iter().map(move |changes| (at, changes)));
+        let events = all.map(|(at, changes)| Ok((manager.event(changes)?, at)));
         let (events, transitions) = events.collect::<Result<Vec<(Event, u32)>, Error>>()?.into_iter().unzip();
         Ok(NetSystem { manager, initial, encoding, events, transitions })
     }
