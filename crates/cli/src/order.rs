@@ -63,7 +63,8 @@ fn names<'a>(net: &'a PetriNet, candidate: &Candidate) -> Vec<&'a str> {
 }
 
 fn table(args: &OrderArgs, net: &PetriNet, candidates: &[Candidate]) -> String {
-    let size = format!("{} places, {} transitions", net.places.len(), net.transitions.len());
+    let several = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    let size = format!("{}, {}", several(net.places.len(), "place"), several(net.transitions.len(), "transition"));
     let heading = format!("{:>2}  {:<38}{:>12}{:>12}{:>12}\n", "", "Order", "Rank", "Spans", "Height");
     let rows = candidates.iter().enumerate().map(|(at, Candidate { recipe, score, .. })| {
         let rank = score.rank.map_or("unknown".to_owned(), amount);

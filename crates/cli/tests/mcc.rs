@@ -72,7 +72,8 @@ fn the_model_is_in_the_folder_of_the_instance() {
 #[test]
 fn other_examinations_are_left_to_others() {
     for examination in ["UpperBounds", "LTLFireability", "OneSafe", "statespace"] {
-        let output = run(&[&model(EASY)], &[("BK_EXAMINATION", examination)]);
+        // Nothing else is looked at.
+        let output = run(&[&model(EASY)], &[("BK_EXAMINATION", examination), ("BK_TIME_CONFINEMENT", "soon")]);
         assert_eq!((code(&output), stdout(&output).as_str()), (exit::COMPLETE, "DO_NOT_COMPETE\n"), "{output:?}");
     }
 }
