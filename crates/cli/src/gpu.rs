@@ -17,8 +17,7 @@ const DEFAULT_PERCENT: f64 = 50.0;
 
 /// Explore on the first device, and bring the states back into `manager`.
 pub fn explore(args: &ReachArgs, run: &Run, model: &BddSystem, manager: &Manager) -> Result<Bdd, Trouble> {
-    let refusal = || Trouble::input("--engine gpu explores with bfs, par or chaining, not by saturation");
-    let strategy = strategy_for_devices(args.strategy).ok_or_else(refusal)?;
+    let strategy = strategy_for_devices(args.strategy);
     run.known().setting.engine = "gpu";
     run.known().strategy = strategy;
     let graph = Graph::compile(model).map_err(|error| Trouble::Failed(Failure::Internal(error.to_string())))?;
@@ -57,12 +56,12 @@ fn note_lower_bound(run: &Run, model: &BddSystem, space: &Bulk<Cuda>, states: &S
     }
 }
 
-/// How a device explores that was asked for this; nothing if it cannot: there is no saturation in bulk yet.
-pub fn strategy_for_devices(strategy: Strategy) -> Option<Strategy> {
+/// How a device explores that was asked for this: as asked, and by `par` if that is its own choice. Listing states is
+/// refused before.
+pub fn strategy_for_devices(strategy: Strategy) -> Strategy {
     match strategy.order {
-        Order::Auto => Some(Strategy { order: Order::Par, frontier: true }),
-        Order::Saturation | Order::Explicit => None,
-        Order::Bfs | Order::Par | Order::Chaining => Some(strategy),
+        Order::Auto | Order::Explicit => Strategy { order: Order::Par, frontier: true },
+        Order::Bfs | Order::Par | Order::Chaining | Order::Saturation => strategy,
     }
 }
 

@@ -158,18 +158,14 @@ fn explore_binary(
         return explore_on_device(args, run, model).map(Answer::Diagram);
     }
     let (model, lease) = charge(args, run, model)?;
-    match gpu::strategy_for_devices(args.strategy) {
-        Some(strategy) if args.engine == Engine::Auto && Cuda::has_driver() => {
-            let memory = args.gpu_mem;
-            let open = move |graph: &Graph, initial: &Diagram| gpu::open(memory, graph, initial);
-            explore_beside_device(args, run, (Arc::new(model), strategy, HEAD_START, open), figures)
-        }
-        _ => {
-            let loaded = load(args, run, &model, &run.attention)?;
-            drop((model, lease));
-            explore_loaded(args, run, loaded, figures)
-        }
+    if args.engine == Engine::Auto && Cuda::has_driver() {
+        let (memory, strategy) = (args.gpu_mem, gpu::strategy_for_devices(args.strategy));
+        let open = move |graph: &Graph, initial: &Diagram| gpu::open(memory, graph, initial);
+        return explore_beside_device(args, run, (Arc::new(model), strategy, HEAD_START, open), figures);
     }
+    let loaded = load(args, run, &model, &run.attention)?;
+    drop((model, lease));
+    explore_loaded(args, run, loaded, figures)
 }
 
 /// Explore, and take the answer of a device if that is first.

@@ -2,7 +2,7 @@
 //!
 //! Nothing in a model tells who that will be: saturation on one processor beats a device on many models, and the other way
 //! round. So the processors begin, and where they are not done after a while, the device begins too. Whoever is done stops
-//! the other one. A sweep on a device cannot be interrupted, so nobody waits for a device that has lost.
+//! the other one. Nobody waits for a device that has lost.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

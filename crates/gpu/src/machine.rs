@@ -2,6 +2,7 @@
 
 use crate::diagram::Diagram;
 use crate::layout::{Element, Ref};
+use tremula_diagrams::Attention;
 
 /// One union to compute: the images of all elements, without what is in `minus`.
 ///
@@ -47,6 +48,9 @@ pub enum Trouble {
     /// Its memory is full.
     #[error("no room for more {}", match .0 { Part::Nodes => "nodes", Part::Requests => "requests" })]
     Full(Part),
+    /// Somebody asked it to stop.
+    #[error("stopped before it was done")]
+    Stopped,
     /// The device does not work as it should.
     #[error("{0}")]
     Device(String),
@@ -76,6 +80,10 @@ pub struct Figures {
 /// Invariants: references are canonical until the next collection, so that equal sets have equal references; after an
 /// error all references are what they were.
 pub trait Machine {
+    /// From now on, end sweeps soon with [`Trouble::Stopped`] when somebody asks for it. Exports go on: what is known then
+    /// is worth having.
+    fn heed(&mut self, attention: &Attention);
+
     /// Compute all roots in one sweep over the levels.
     fn sweep(&mut self, roots: &[Root]) -> Result<Vec<Ref>, Trouble>;
 

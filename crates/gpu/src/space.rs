@@ -35,6 +35,8 @@ pub struct Bulk<M> {
     handles: RefCell<Vec<Weak<Cell<Ref>>>>,
     relations: Vec<Option<u32>>,
     all: Option<Together>,
+    /// The same in parts, after no halving, one, two, until there is nothing to halve.
+    layers: Vec<Vec<Together>>,
     /// How often images under all relations are halved before they are tried.
     halvings: Cell<u32>,
     initial: Set,
@@ -43,8 +45,9 @@ pub struct Bulk<M> {
 }
 
 impl<M: Machine> Bulk<M> {
-    /// A space over `machine`, which was made for `graph`; `attention` can end operations between sweeps.
-    pub fn new(machine: M, graph: &Graph, attention: Attention) -> Bulk<M> {
+    /// A space over `machine`, which was made for `graph`; `attention` can end operations.
+    pub fn new(mut machine: M, graph: &Graph, attention: Attention) -> Bulk<M> {
+        machine.heed(&attention);
         let relations = (0..graph.groups()).map(|number| graph.group(number)).collect();
         let new_set = |set| Set(Rc::new(Cell::new(set)));
         let (initial, nothing) = (new_set(machine.initial()), new_set(Ref::FALSE));
@@ -54,6 +57,7 @@ impl<M: Machine> Bulk<M> {
             handles,
             relations,
             all: graph.all().cloned(),
+            layers: graph.all().map_or(Vec::new(), layers),
             halvings: Cell::new(0),
             initial,
             nothing,
@@ -138,10 +142,23 @@ impl<M: Machine> Bulk<M> {
     }
 }
 
+/// Relations in parts, until there is nothing to halve.
+fn layers(all: &Together) -> Vec<Vec<Together>> {
+    let mut layers = vec![all.parts(0)];
+    loop {
+        let finer = all.parts(layers.len());
+        if finer.len() == layers[layers.len() - 1].len() {
+            return layers;
+        }
+        layers.push(finer);
+    }
+}
+
 /// What a machine's trouble means to a strategy.
 fn explain(trouble: Trouble) -> Error {
     match trouble {
         Trouble::Full(_) => Error::TableFull,
+        Trouble::Stopped => Error::Cancelled,
         Trouble::Device(problem) => Error::Device { problem },
     }
 }
@@ -175,6 +192,12 @@ impl<M: Machine> Space for Bulk<M> {
     fn step(&self, set: &Set, known: &Set) -> Result<(Set, Set), Error> {
         let Some(all) = &self.all else { return Ok((self.nothing(), known.clone())) };
         self.step_under(all, 0, set, known)
+    }
+    fn layers(&self) -> Vec<usize> {
+        self.layers.iter().map(Vec::len).collect()
+    }
+    fn step_in(&self, layer: usize, part: usize, set: &Set, known: &Set) -> Result<(Set, Set), Error> {
+        self.step_under(&self.layers[layer][part], 0, set, known)
     }
     fn fire(&self, known: &Set, relation: usize) -> Result<Set, Error> {
         let Some(relation) = self.relations[relation] else { return Ok(known.clone()) };

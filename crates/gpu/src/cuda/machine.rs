@@ -1,7 +1,8 @@
 //! A machine on a device: memory, launches, and what comes back.
 
+use super::alarm::Alarm;
 use super::memory::{Counters, Growth, HOLE, Request, SweepArguments};
-use super::program::{self, BLOCK, FULL_INDEX, FULL_NODES, FULL_REQUESTS, NoDevice, describe};
+use super::program::{self, BLOCK, FULL_INDEX, FULL_NODES, FULL_REQUESTS, NoDevice, STOPPED, describe};
 use crate::diagram::Diagram;
 use crate::graph::Graph;
 use crate::layout::{Node, REQUEST_BIT, Ref};
@@ -13,7 +14,9 @@ use cudarc::driver::{
     CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
     sys::CUdevice_attribute_enum as Attribute,
 };
+use std::mem::offset_of;
 use std::sync::Arc;
+use tremula_diagrams::Attention;
 
 /// Places of the first table: it fits the cache of the device.
 const FIRST_PLACES: usize = 1 << 20;
@@ -25,6 +28,8 @@ const LAST_EPOCH: u32 = (1 << 16) - 1;
 /// A machine on the first CUDA device.
 pub struct Cuda {
     stream: Arc<CudaStream>,
+    alarm: Alarm,
+    attention: Attention,
     kernel: CudaFunction,
     blocks: u32,
     /// Levels, starts of lists and lists of the graph.
@@ -104,6 +109,8 @@ impl Cuda {
             let mut table = fresh(&stream, shares.places)?;
             stream.memcpy_htod(nodes.places(), &mut table)?;
             Ok(Cuda {
+                alarm: Alarm::new(&context)?,
+                attention: Attention::default(),
                 kernel,
                 blocks,
                 graph: [stream.clone_htod(levels)?, stream.clone_htod(starts)?, stream.clone_htod(&padded)?],
@@ -140,6 +147,9 @@ impl Cuda {
             self.figures.elements += counters.kept;
             if counters.full == 0 {
                 return Ok((answers, counters));
+            }
+            if counters.full & STOPPED != 0 {
+                return Err(Trouble::Stopped);
             }
             if counters.full != FULL_INDEX || self.index_capacity == self.index.len() {
                 let part = if counters.full & FULL_NODES != 0 { Part::Nodes } else { Part::Requests };
@@ -178,6 +188,10 @@ impl Cuda {
         // SAFETY: the kernel takes this structure; its pointers are to live allocations of the lengths that it names,
         // and no other launch is under way, since the stream is this machine's and is waited for below.
         unsafe { self.stream.launch_builder(&self.kernel).arg(&arguments).launch_cooperative(shape)? };
+        if purpose != Purpose::Visit {
+            let full = self.address(&self.counters) + offset_of!(Counters, full) as u64;
+            self.alarm.wait(&self.stream, full, &self.attention)?;
+        }
         self.stream.memcpy_dtoh(&self.counters, std::slice::from_mut(&mut result))?;
         self.stream.synchronize()?;
         Ok((answers, result))
@@ -278,6 +292,10 @@ fn describe_roots(roots: &[Root], visit: bool) -> (Answers, Vec<Request>, Vec<u6
 }
 
 impl Machine for Cuda {
+    fn heed(&mut self, attention: &Attention) {
+        self.attention = attention.clone();
+    }
+
     fn sweep(&mut self, roots: &[Root]) -> Result<Vec<Ref>, Trouble> {
         let (answers, _) = self.run(roots, Purpose::Compute)?;
         self.results(answers)
