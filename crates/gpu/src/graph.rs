@@ -132,6 +132,13 @@ impl Graph {
         self.bits
     }
 
+    /// Bytes of memory that it takes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let words = self.arrays().map(<[u32]>::len).iter().sum::<usize>();
+        words * size_of::<u32>() + self.groups.len() * (size_of::<Option<u32>>() + 2 * size_of::<Together>())
+    }
+
     /// Levels, starts of lists and lists, as the kernels see them.
     #[must_use]
     pub fn arrays(&self) -> [&[u32]; 3] {

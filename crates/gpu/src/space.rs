@@ -6,7 +6,7 @@ use crate::layout::{Element, Ref};
 use crate::machine::{Figures, Grown, Machine, Part, Root, Trouble};
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
-use tremula_diagrams::{Attention, Bdd, Error, Manager};
+use tremula_diagrams::{Attention, Bdd, Budget, Error, Lease, Manager};
 use tremula_engines::Space;
 
 /// A handle on a set. It keeps its set from being collected; equality is that of sets.
@@ -72,12 +72,13 @@ impl<M: Machine> Bulk<M> {
 
     /// The set as an ordinary diagram over the current-state variables.
     pub fn bring_back(&self, set: &Set, manager: &Manager) -> Result<Bdd, Error> {
-        self.export(set)?.import(manager)
+        let (states, _lease) = self.export(set, &manager.budget())?;
+        states.import(manager)
     }
 
-    /// The nodes of the set.
-    pub fn export(&self, set: &Set) -> Result<Diagram, Error> {
-        self.machine.borrow_mut().export(set.get()).map_err(explain)
+    /// The nodes of the set, in memory of this budget.
+    pub fn export(&self, set: &Set, budget: &Budget) -> Result<(Diagram, Lease), Trouble> {
+        self.machine.borrow_mut().export(set.get(), budget)
     }
 
     /// Have the machine do something, with collections as they are needed. Sets have new references after one.
@@ -91,7 +92,7 @@ impl<M: Machine> Bulk<M> {
             match outcome {
                 Ok(result) => return Ok(result),
                 Err(Trouble::Full(Part::Nodes)) if !at_most => at_most = !self.collect()?,
-                Err(trouble) => return Err(explain(trouble)),
+                Err(trouble) => return Err(trouble.into()),
             }
         }
     }
@@ -129,7 +130,7 @@ impl<M: Machine> Bulk<M> {
         let machine = &mut *self.machine.borrow_mut();
         let before = machine.figures().capacity;
         let sets: Vec<Ref> = live.iter().map(|set| set.get()).collect();
-        let renamed = machine.collect(&sets).map_err(explain)?;
+        let renamed = machine.collect(&sets).map_err(Error::from)?;
         live.iter().zip(renamed).for_each(|(set, name)| set.set(name));
         *self.handles.borrow_mut() = live.iter().map(Rc::downgrade).collect();
         Ok(machine.figures().capacity > before)
@@ -151,15 +152,6 @@ fn layers(all: &Together) -> Vec<Vec<Together>> {
             return layers;
         }
         layers.push(finer);
-    }
-}
-
-/// What a machine's trouble means to a strategy.
-fn explain(trouble: Trouble) -> Error {
-    match trouble {
-        Trouble::Full(_) => Error::TableFull,
-        Trouble::Stopped => Error::Cancelled,
-        Trouble::Device(problem) => Error::Device { problem },
     }
 }
 

@@ -5,10 +5,10 @@
 mod common;
 
 use common::{Seed, by_the_cpu_engine, model, random_system, with_several_initial_states};
-use tremula_diagrams::{Attention, Error};
+use tremula_diagrams::{Attention, Budget, Error};
 use tremula_engines::{Order, Strategy, explore};
 use tremula_gpu::layout::{Element, Ref};
-use tremula_gpu::{Bulk, Cuda, Diagram, Graph, Machine, NoDevice, Root, Trouble, Wide, compile_kernels};
+use tremula_gpu::{Bulk, Cuda, Diagram, Graph, Machine, NoDevice, Part, Root, Trouble, Wide, compile_kernels};
 use tremula_models::BddSystem;
 
 fn is_needed(variable: &str) -> bool {
@@ -130,5 +130,7 @@ fn a_sweep_on_the_device_is_stopped_and_nothing_is_lost() {
     attention.reset();
     let union = machine.sweep(std::slice::from_ref(&root)).unwrap();
     assert_eq!(machine.sweep(&[root]).unwrap(), union);
-    assert!(machine.export(union[0]).unwrap().nodes.len() > 150 << 13);
+    let (states, lease) = machine.export(union[0], &Budget::new(1 << 30)).unwrap();
+    assert!(states.nodes.len() > 150 << 13 && lease.bytes() >= size_of_val(&states.nodes[..]));
+    assert_eq!(machine.export(union[0], &Budget::new(1 << 20)).map(|_| ()), Err(Trouble::Full(Part::Host)));
 }

@@ -6,7 +6,7 @@ use common::{Seed, by_the_cpu_engine, model, random_system, with_several_initial
 use tremula_diagrams::{Attention, Bdd, Budget, Error, Manager};
 use tremula_engines::{Order, Space, Strategy, explore};
 use tremula_gpu::layout::{Element, Ref};
-use tremula_gpu::{Bulk, Diagram, Graph, Machine, Root, Shares, Trouble, Twin};
+use tremula_gpu::{Bulk, Diagram, Graph, Machine, Part, Root, Shares, Trouble, Twin};
 use tremula_models::BddSystem;
 
 const PAR: Strategy = Strategy { order: Order::Par, frontier: true };
@@ -191,7 +191,19 @@ fn a_sweep_is_stopped_and_nothing_is_lost() {
     attention.cancel();
     assert_eq!(machine.grow(&root), Err(Trouble::Stopped));
     assert_eq!(machine.collect(&[initial]), Err(Trouble::Stopped));
-    assert_eq!(machine.export(initial).unwrap().nodes.len(), model.state_bits() as usize);
+    assert_eq!(machine.export(initial, &Budget::new(1 << 20)).unwrap().0.nodes.len(), model.state_bits() as usize);
     attention.reset();
     assert!(machine.grow(&root).unwrap().new != Ref::FALSE);
+}
+
+#[test]
+fn what_is_brought_back_is_charged() {
+    let model = model("beem/bakery.1.bdd");
+    let space = space(&model, 16 << 20);
+    let reached = explore(&space, PAR, &mut ()).map_err(|stopped| stopped.error).unwrap();
+    let budget = Budget::new(1 << 20);
+    let (diagram, lease) = space.export(&reached.states, &budget).unwrap();
+    assert!(lease.bytes() >= size_of_val(&diagram.nodes[..]) && budget.used() == lease.bytes());
+    let refused = space.export(&reached.states, &Budget::new(1000)).map(|_| ());
+    assert_eq!(refused, Err(Trouble::Full(Part::Host)));
 }

@@ -6,7 +6,7 @@ use super::program::{self, BLOCK, FULL_INDEX, FULL_NODES, FULL_REQUESTS, NoDevic
 use crate::diagram::Diagram;
 use crate::graph::Graph;
 use crate::layout::{Node, REQUEST_BIT, Ref};
-use crate::machine::{Figures, Grown, Machine, Part, Root, Trouble};
+use crate::machine::{Figures, Grown, Machine, Part, Root, Trouble, take};
 use crate::question::{Simplified, simplify};
 use crate::shares::{INDEX_PER_REQUEST, LIST_PER_REQUEST, Shares};
 use crate::twin::{GROWTH, as_they_are, first_table};
@@ -16,7 +16,7 @@ use cudarc::driver::{
 };
 use std::mem::offset_of;
 use std::sync::Arc;
-use tremula_diagrams::Attention;
+use tremula_diagrams::{Attention, Budget, Lease};
 
 /// Places of the first table: it fits the cache of the device.
 const FIRST_PLACES: usize = 1 << 20;
@@ -322,18 +322,21 @@ impl Machine for Cuda {
         Ok(results)
     }
 
-    fn export(&mut self, set: Ref) -> Result<Diagram, Trouble> {
+    fn export(&mut self, set: Ref, budget: &Budget) -> Result<(Diagram, Lease), Trouble> {
         let (answers, _) = self.run(&as_they_are(&[set]), Purpose::Visit)?;
         let root = match answers[0] {
-            Ok(plain) => return Ok(Diagram { nodes: Vec::new(), root: plain }),
+            Ok(plain) => return Ok((Diagram { nodes: Vec::new(), root: plain }, take(budget, 0)?)),
             Err(number) => number,
         };
         let counts = self.download(&self.counts, self.bits as usize)?;
         let listed = counts.iter().map(|&count| count as u32 as usize).sum();
-        let made: usize = counts.iter().map(|&count| (count >> 32) as usize).sum();
+        let made = counts.iter().map(|&count| (count >> 32) as usize).sum::<usize>() + 1;
+        let lease = take(budget, made * Diagram::BYTES_PER_NODE)?;
+        let _lists =
+            take(budget, listed * size_of::<u32>() + made * (size_of::<Request>() + size_of::<Option<Ref>>()))?;
         let list = self.download(&self.list, listed)?;
-        let requests = self.download(&self.requests, made + 1)?;
-        Ok(diagram(&requests, &list, root))
+        let requests = self.download(&self.requests, made)?;
+        Ok((diagram(&requests, &list, root), lease))
     }
 
     fn initial(&self) -> Ref {
@@ -349,7 +352,7 @@ impl Machine for Cuda {
 /// skip.
 fn diagram(requests: &[Request], list: &[u32], root: usize) -> Diagram {
     let mut names: Vec<Option<Ref>> = vec![None; requests.len()];
-    let mut nodes = Vec::new();
+    let mut nodes = Vec::with_capacity(requests.len());
     for &number in list.iter().rev().filter(|&&number| number != HOLE) {
         if names[number as usize].is_some() {
             continue;

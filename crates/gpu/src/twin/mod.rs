@@ -7,12 +7,12 @@ mod sweep;
 use crate::diagram::Diagram;
 use crate::graph::{Graph, IDENTITY};
 use crate::layout::{Element, Node, Ref};
-use crate::machine::{Figures, Grown, Machine, Root, Trouble};
+use crate::machine::{Figures, Grown, Machine, Root, Trouble, take};
 use crate::shares::Shares;
 use nodes::Nodes;
 use requests::{Answer, Requests};
 use sweep::{Purpose, Sweep};
-use tremula_diagrams::Attention;
+use tremula_diagrams::{Attention, Budget, Lease};
 
 /// Places of the first table, unless memory is for fewer.
 pub(crate) const FIRST_PLACES: usize = 1 << 12;
@@ -108,12 +108,14 @@ impl Machine for Twin {
         Ok(results)
     }
 
-    fn export(&mut self, set: Ref) -> Result<Diagram, Trouble> {
+    fn export(&mut self, set: Ref, budget: &Budget) -> Result<(Diagram, Lease), Trouble> {
         let undisturbed = Attention::default();
         let mut sweep = Sweep::new(&self.graph, Purpose::Visit, self.requests(), &undisturbed);
         let root = sweep.expand(&self.nodes, &as_they_are(&[set]))?[0];
-        let mut names = vec![Ref::FALSE; sweep.requests.size().0];
-        let mut nodes = Vec::with_capacity(names.len());
+        let (count, _) = sweep.requests.size();
+        let lease = take(budget, count * Diagram::BYTES_PER_NODE)?;
+        let mut names = vec![Ref::FALSE; count];
+        let mut nodes = Vec::with_capacity(count);
         let name = |names: &[Ref], answer| match answer {
             Answer::Known(sets) => sets.new,
             Answer::Asked(number) => names[number],
@@ -125,7 +127,7 @@ impl Machine for Twin {
                 names[number] = Diagram::reference(nodes.len() - 1);
             }
         }
-        Ok(Diagram { nodes, root: name(&names, root) })
+        Ok((Diagram { nodes, root: name(&names, root) }, lease))
     }
 
     fn initial(&self) -> Ref {
