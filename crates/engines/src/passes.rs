@@ -13,7 +13,7 @@ use tremula_diagrams::Error;
 const SATURATION: Strategy = Strategy { order: Order::Saturation, frontier: true };
 
 /// Parts of the first pass. Measured: docs/gpu.md.
-const MOST_PARTS: usize = 16;
+const MOST_PARTS: usize = 32;
 
 /// Compute all reachable states in passes.
 pub(crate) fn explore<P: Space>(
