@@ -36,6 +36,9 @@ Strategies:
 bfs, par and chaining take images of what the last round found; bfs-full,
 par-full and chaining-full take images of everything found so far.
 
+With --engine gpu, auto is par, and saturation closes the states under parts of
+the groups in turn, the deepest first. See docs/gpu.md.
+
 For Petri nets, saturation and auto hold a contest of orders and ways to
 explore; the worker threads are for the contestants.
 

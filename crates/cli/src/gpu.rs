@@ -9,7 +9,7 @@ use crate::reach::{Note, Trouble, count_found, note_end, trouble};
 use crate::run::{Phase, Run};
 use tremula_diagrams::{Bdd, Error, Manager};
 use tremula_engines::{Order, Strategy, explore as explore_rounds};
-use tremula_gpu::{Bulk, Cuda, Diagram, Figures, Graph, NoDevice, Set};
+use tremula_gpu::{Bulk, Cuda, Diagram, Figures, Graph, NoDevice, Part, Set, Trouble as DeviceTrouble};
 use tremula_models::BddSystem;
 
 /// The part of the device's free memory that is used when nobody says otherwise.
@@ -17,11 +17,11 @@ const DEFAULT_PERCENT: f64 = 50.0;
 
 /// Explore on the first device, and bring the states back into `manager`.
 pub fn explore(args: &ReachArgs, run: &Run, model: &BddSystem, manager: &Manager) -> Result<Bdd, Trouble> {
-    let refusal = || Trouble::input("--engine gpu explores with bfs, par or chaining, not by saturation");
-    let strategy = strategy_for_devices(args.strategy).ok_or_else(refusal)?;
+    let strategy = strategy_for_devices(args.strategy);
     run.known().setting.engine = "gpu";
     run.known().strategy = strategy;
     let graph = Graph::compile(model).map_err(|error| Trouble::Failed(Failure::Internal(error.to_string())))?;
+    let _lease = run.budget.take(graph.bytes()).map_err(|_| Trouble::Unknown(run.memory_reason()))?;
     let bytes = device_bytes(args.gpu_mem).map_err(no_device)?;
     let machine = Cuda::new(&graph, &Diagram::of_initial_states(model), bytes).map_err(no_device)?;
     let space = Bulk::new(machine, &graph, run.attention.clone());
@@ -38,7 +38,11 @@ pub fn explore(args: &ReachArgs, run: &Run, model: &BddSystem, manager: &Manager
     match result {
         Ok(reached) => {
             note_end(run, reached.rounds, reached.levels, reached.strategy);
-            space.bring_back(&reached.states, manager).map_err(explain)
+            let (states, _lease) = space.export(&reached.states, &run.budget).map_err(|problem| match problem {
+                DeviceTrouble::Full(Part::Host) => Trouble::Unknown(run.memory_reason()),
+                problem => explain(problem.into()),
+            })?;
+            states.import(manager).map_err(|error| trouble(run, error))
         }
         Err(stopped) => {
             note_end(run, stopped.rounds, stopped.levels, stopped.strategy);
@@ -57,12 +61,12 @@ fn note_lower_bound(run: &Run, model: &BddSystem, space: &Bulk<Cuda>, states: &S
     }
 }
 
-/// How a device explores that was asked for this; nothing if it cannot: there is no saturation in bulk yet.
-pub fn strategy_for_devices(strategy: Strategy) -> Option<Strategy> {
+/// How a device explores that was asked for this: as asked, and by `par` if that is its own choice. Listing states is
+/// refused before.
+pub fn strategy_for_devices(strategy: Strategy) -> Strategy {
     match strategy.order {
-        Order::Auto => Some(Strategy { order: Order::Par, frontier: true }),
-        Order::Saturation | Order::Explicit => None,
-        Order::Bfs | Order::Par | Order::Chaining => Some(strategy),
+        Order::Auto | Order::Explicit => Strategy { order: Order::Par, frontier: true },
+        Order::Bfs | Order::Par | Order::Chaining | Order::Saturation => strategy,
     }
 }
 

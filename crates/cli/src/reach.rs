@@ -158,18 +158,14 @@ fn explore_binary(
         return explore_on_device(args, run, model).map(Answer::Diagram);
     }
     let (model, lease) = charge(args, run, model)?;
-    match gpu::strategy_for_devices(args.strategy) {
-        Some(strategy) if args.engine == Engine::Auto && Cuda::has_driver() => {
-            let memory = args.gpu_mem;
-            let open = move |graph: &Graph, initial: &Diagram| gpu::open(memory, graph, initial);
-            explore_beside_device(args, run, (Arc::new(model), strategy, HEAD_START, open), figures)
-        }
-        _ => {
-            let loaded = load(args, run, &model, &run.attention)?;
-            drop((model, lease));
-            explore_loaded(args, run, loaded, figures)
-        }
+    if args.engine == Engine::Auto && Cuda::has_driver() {
+        let (memory, strategy) = (args.gpu_mem, gpu::strategy_for_devices(args.strategy));
+        let open = move |graph: &Graph, initial: &Diagram| gpu::open(memory, graph, initial);
+        return explore_beside_device(args, run, (Arc::new(model), strategy, HEAD_START, open), figures);
     }
+    let loaded = load(args, run, &model, &run.attention)?;
+    drop((model, lease));
+    explore_loaded(args, run, loaded, figures)
 }
 
 /// Explore, and take the answer of a device if that is first.
@@ -181,7 +177,7 @@ fn explore_beside_device<M: Machine>(
 ) -> Result<Answer, Trouble> {
     let (both, processors) = (run.attention.clone(), run.attention.of_one());
     let (of_device, of_processors) = (Arc::clone(&model), processors.clone());
-    let game = Match { model: of_device, strategy, both, processors, head_start };
+    let game = Match { model: of_device, strategy, both, processors, budget: run.budget.clone(), head_start };
     let rival = Rival::start(game, open);
     let loaded = load(args, run, &model, &of_processors);
     let outcome = loaded.and_then(|loaded| explore_loaded(args, run, loaded, figures));
@@ -193,7 +189,7 @@ fn explore_beside_device<M: Machine>(
             match won {
                 Some(won) => {
                     *figures = None;
-                    take_from_device(args, run, &model, &won).map(Answer::Diagram)
+                    take_from_device(args, run, &model, won).map(Answer::Diagram)
                 }
                 None => outcome,
             }
@@ -206,11 +202,12 @@ fn explore_beside_device<M: Machine>(
 }
 
 /// The states that a device was first to find.
-fn take_from_device(args: &ReachArgs, run: &Run, model: &BddSystem, won: &Won) -> Result<Found, Trouble> {
+fn take_from_device(args: &ReachArgs, run: &Run, model: &BddSystem, won: Won) -> Result<Found, Trouble> {
     run.known().setting.engine = "gpu";
     note_end(run, won.rounds, won.levels, won.strategy);
     let manager = manager(run, options(args, run), &run.attention)?;
     let states = won.states.import(&manager).map_err(|error| trouble(run, error))?;
+    drop((won.states, won.lease));
     found(args, run, model, states)
 }
 
@@ -488,10 +485,10 @@ mod tests {
     #[test]
     fn a_device_answers_where_processors_have_too_little_memory() {
         // Enough for the states that the device finds, not for finding them.
-        let (outcome, run) = race(400 << 10, Duration::ZERO, true);
+        let (outcome, run) = race(180 << 10, Duration::ZERO, true);
         assert!(outcome.is_ok(), "{:?}", run.known().states);
         assert_eq!((states(&run).as_deref(), run.known().setting.engine), (Some("1506"), "gpu"));
-        let (outcome, _) = race(400 << 10, Duration::ZERO, false);
+        let (outcome, _) = race(180 << 10, Duration::ZERO, false);
         assert!(matches!(outcome, Err(Trouble::Unknown(_))));
     }
 }

@@ -2,12 +2,13 @@
 //!
 //! Nothing in a model tells who that will be: saturation on one processor beats a device on many models, and the other way
 //! round. So the processors begin, and where they are not done after a while, the device begins too. Whoever is done stops
-//! the other one. A sweep on a device cannot be interrupted, so nobody waits for a device that has lost.
+//! the other one. Nobody waits for a device that has lost.
 
+use crate::model;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tremula_diagrams::Attention;
+use tremula_diagrams::{Attention, Budget, Lease};
 use tremula_engines::{Strategy, explore};
 use tremula_gpu::{Bulk, Diagram, Graph, Machine};
 use tremula_models::BddSystem;
@@ -17,6 +18,10 @@ pub const HEAD_START: Duration = Duration::from_secs(1);
 
 /// The name of the device's thread: a panic there is no more than a lost match.
 pub const THREAD: &str = "device";
+
+/// Bytes for the device's relations, for each byte of the model, kept for it before the processors begin and take what there
+/// is. Measured: at most 1.6.
+const RELATIONS_PER_MODEL: usize = 2;
 
 /// How often somebody who waits looks whether all are stopped.
 const LOOK: Duration = Duration::from_millis(50);
@@ -44,6 +49,8 @@ enum State {
 /// All reachable states, as the device found them.
 pub struct Won {
     pub states: Diagram,
+    /// The memory of the states.
+    pub lease: Lease,
     pub rounds: u64,
     pub levels: Option<u64>,
     pub strategy: Strategy,
@@ -57,6 +64,8 @@ pub struct Match {
     pub both: Attention,
     /// Stops the processors.
     pub processors: Attention,
+    /// Memory of both.
+    pub budget: Budget,
     pub head_start: Duration,
 }
 
@@ -73,19 +82,23 @@ impl Rival {
             state: Mutex::new(State::Competing),
             changed: Condvar::new(),
         });
-        let of_thread = Arc::clone(&shared);
+        let rival = Rival(Arc::clone(&shared));
+        // Without memory or a thread there is no rival.
+        let Ok(lease) = game.budget.take(RELATIONS_PER_MODEL * model::bytes(&game.model)) else {
+            shared.become_state(State::Ended(None));
+            return rival;
+        };
         let body = move || {
             let compete =
-                || of_thread.wait_for_start(game.head_start).then(|| of_thread.compete(&game, open)).flatten();
+                || shared.wait_for_start(game.head_start).then(|| shared.compete(&game, lease, open)).flatten();
             // A driver that does not fit may panic: that is the device's matter only.
             let won = catch_unwind(AssertUnwindSafe(compete)).unwrap_or(None);
-            of_thread.become_state(State::Ended(won));
+            shared.become_state(State::Ended(won));
         };
-        // Without a thread there is no rival.
         if std::thread::Builder::new().name(THREAD.to_owned()).spawn(body).is_err() {
-            shared.become_state(State::Ended(None));
+            rival.0.become_state(State::Ended(None));
         }
-        Rival(shared)
+        rival
     }
 
     /// The processors are done.
@@ -139,8 +152,9 @@ impl Shared {
     }
 
     /// The device's exploration; nothing if it does not get to the end, or its answer is not wanted.
-    fn compete<M: Machine>(&self, game: &Match, open: impl Opener<M>) -> Option<Won> {
+    fn compete<M: Machine>(&self, game: &Match, mut lease: Lease, open: impl Opener<M>) -> Option<Won> {
         let graph = Graph::compile(&game.model).ok()?;
+        lease.resize(graph.bytes()).ok()?;
         let machine = open(&graph, &Diagram::of_initial_states(&game.model))?;
         let space = Bulk::new(machine, &graph, self.attention.clone());
         let reached = explore(&space, game.strategy, &mut ()).ok()?;
@@ -154,8 +168,8 @@ impl Shared {
             state = self.sleep(state, LOOK);
         }
         drop(state);
-        let states = space.export(&reached.states).ok()?;
-        Some(Won { states, rounds: reached.rounds, levels: reached.levels, strategy: reached.strategy })
+        let (states, lease) = space.export(&reached.states, &game.budget).ok()?;
+        Some(Won { states, lease, rounds: reached.rounds, levels: reached.levels, strategy: reached.strategy })
     }
 }
 
@@ -173,7 +187,7 @@ mod tests {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/beem/phils.1.bdd");
         let model = Arc::new(read_file(path.as_ref(), &Limits::default()).unwrap());
         let both = Attention::default();
-        Match { model, strategy: PAR, processors: both.of_one(), both, head_start }
+        Match { model, strategy: PAR, processors: both.of_one(), both, budget: Budget::new(16 << 20), head_start }
     }
 
     fn twin(graph: &Graph, initial: &Diagram) -> Option<Twin> {
@@ -187,7 +201,7 @@ mod tests {
         let won = Rival::start(game, twin).wait().expect("a small model");
         assert!(processors.is_cancelled());
         assert!(won.rounds > 1 && won.levels.is_some() && won.strategy == PAR);
-        assert!(!won.states.nodes.is_empty());
+        assert!(!won.states.nodes.is_empty() && won.lease.bytes() > 0);
     }
 
     #[test]

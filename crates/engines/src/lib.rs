@@ -24,6 +24,7 @@ mod auto;
 mod cluster;
 mod lists;
 pub mod net;
+mod passes;
 mod reach;
 mod saturation;
 mod space;

@@ -72,16 +72,19 @@ pub fn reach(
     }
 }
 
-/// Compute all reachable states round by round, wherever sets live.
+/// Compute all reachable states round by round, wherever sets live; saturation goes in passes over parts of the relations.
 ///
 /// # Panics
-/// If the strategy does not go round by round: these are for one process only.
+/// If the strategy is explicit or automatic: these are for one process only.
 pub fn explore<P: Space>(
     space: &P,
     strategy: Strategy,
     observer: &mut dyn Observer<P::Set>,
 ) -> Result<Reached<P::Set>, Box<Stopped<P::Set>>> {
-    Run::new(space, strategy).explore(observer)
+    match strategy.order {
+        Order::Saturation => crate::passes::explore(space, observer),
+        _ => Run::new(space, strategy).explore(observer),
+    }
 }
 
 /// One exploration under way.
@@ -202,6 +205,19 @@ mod tests {
     use super::*;
     use tremula_diagrams::{Budget, Manager};
     use tremula_models::{Limits, read_file};
+
+    /// Without parts to choose from, all relations are one.
+    #[test]
+    fn every_space_can_be_explored_in_passes() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/beem/phils.1.bdd");
+        let model = read_file(path.as_ref(), &Limits::default()).unwrap();
+        let manager = Manager::new(&Budget::new(64 << 20)).unwrap();
+        let system = SymbolicSystem::build(&manager, &model).unwrap();
+        let strategy = Strategy { order: Order::Saturation, frontier: true };
+        let reached = explore(&system, strategy, &mut ()).map_err(|stopped| stopped.error).unwrap();
+        assert_eq!(reached.states.count(&system.state_levels).unwrap().to_string(), "80");
+        assert_eq!((reached.levels, reached.strategy), (None, strategy));
+    }
 
     #[test]
     fn a_complete_run_has_no_rounds_left() {

@@ -26,6 +26,21 @@ pub trait Space {
         let grown = self.union(known, &found)?;
         Ok((found, grown))
     }
+    /// How many parts the relations come in, from all in one part to more and smaller ones; of each of these layers, the
+    /// first parts begin deepest. None if there are no relations.
+    fn layers(&self) -> Vec<usize> {
+        vec![1]
+    }
+    /// As [`Space::step`], under one part of a layer.
+    fn step_in(
+        &self,
+        _layer: usize,
+        _part: usize,
+        set: &Self::Set,
+        known: &Self::Set,
+    ) -> Result<(Self::Set, Self::Set), Error> {
+        self.step(set, known)
+    }
     /// The set together with its successors under one relation.
     fn fire(&self, known: &Self::Set, relation: usize) -> Result<Self::Set, Error> {
         self.union(known, &self.next(known, relation)?)

@@ -104,7 +104,8 @@ __device__ u64 mix(u64 word) {
 __device__ u64 in_range(u64 hash, u64 places) { return __umul64hi(hash, places); }
 
 // There is no room for something: all threads stop working, and go on meeting until the sweep is over. Relaxed: whoever
-// sees it late has complete lists to work on until the next meeting, after which everybody sees it.
+// sees it late has complete lists to work on until the next meeting, after which everybody sees it. The host may set it,
+// too, to stop the sweep; whoever stops working because of that has seen it before the next meeting.
 __device__ void give_up(const Sweep& sweep, u32 what) { atomicOr(&sweep.counters->full, what); }
 
 __device__ bool is_given_up(const Sweep& sweep) { return load_relaxed(&sweep.counters->full) != 0; }

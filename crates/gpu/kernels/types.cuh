@@ -39,7 +39,7 @@ struct Counters {
     u32 numbers;   // of requests, taken before `level`
     u32 made;      // nodes that were put into the table
     u32 level;     // where a run of narrow levels has ended
-    u32 full;      // what there was no room for
+    u32 full;      // what there was no room for, or that the host wants the sweep to stop
     u32 arrived;   // blocks at barriers
 };
 

@@ -13,6 +13,7 @@
 use crate::layout::BOTTOM;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use tremula_models::{BddSystem, Edge};
 
 /// The relation that changes nothing.
@@ -43,8 +44,26 @@ type Compiled = Option<u32>;
 pub struct Together {
     /// The relation of all of them.
     pub relation: u32,
-    /// Those that begin further up and those that begin further down, unless there is but one group.
-    pub halves: Option<Box<[Together; 2]>>,
+    /// Those that begin further up and those that begin further down, unless there is but one group. As long as there
+    /// are several levels at which groups begin, those of one level are in the same half.
+    pub halves: Option<Arc<[Together; 2]>>,
+    /// Do all of them begin at the same level?
+    pub is_one_level: bool,
+}
+
+impl Together {
+    /// The groups in parts, those that begin furthest down first: after so many halvings, or fewer where all begin at
+    /// the same level.
+    #[must_use]
+    pub fn parts(&self, halvings: usize) -> Vec<Together> {
+        match &self.halves {
+            Some(halves) if halvings > 0 && !self.is_one_level => {
+                let [up, down] = &**halves;
+                [down, up].into_iter().flat_map(|half| half.parts(halvings - 1)).collect()
+            }
+            _ => vec![self.clone()],
+        }
+    }
 }
 
 /// The relations of a system.
@@ -113,6 +132,13 @@ impl Graph {
         self.bits
     }
 
+    /// Bytes of memory that it takes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let words = self.arrays().map(<[u32]>::len).iter().sum::<usize>();
+        words * size_of::<u32>() + self.groups.len() * (size_of::<Option<u32>>() + 2 * size_of::<Together>())
+    }
+
     /// Levels, starts of lists and lists, as the kernels see them.
     #[must_use]
     pub fn arrays(&self) -> [&[u32]; 3] {
@@ -170,15 +196,23 @@ impl Builder {
         Ok(compiled[&root])
     }
 
-    /// Relations together, and their halves.
+    /// Relations, sorted by level, together, and their halves.
     fn unite_all(&mut self, relations: &[u32]) -> Option<Together> {
         let relation = self.unite(relations)?;
-        if relations.len() == 1 {
-            return Some(Together { relation, halves: None });
-        }
-        let (up, down) = relations.split_at(relations.len() / 2);
-        let halves = self.unite_all(up).zip(self.unite_all(down));
-        Some(Together { relation, halves: halves.map(|(up, down)| Box::new([up, down])) })
+        let [first, .., last] = *relations else {
+            return Some(Together { relation, halves: None, is_one_level: true });
+        };
+        let is_one_level = self.level(first) == self.level(last);
+        let (up, down) = relations.split_at(self.middle(relations));
+        let halves = self.unite_all(up).zip(self.unite_all(down)).map(|(up, down)| Arc::new([up, down]));
+        Some(Together { relation, halves, is_one_level })
+    }
+
+    /// Where to halve several relations: between two levels, if there are two.
+    fn middle(&self, relations: &[u32]) -> usize {
+        let half = relations.len() / 2;
+        let is_between = |&at: &usize| self.level(relations[at - 1]) != self.level(relations[at]);
+        (1..relations.len()).filter(is_between).min_by_key(|at| at.abs_diff(half)).unwrap_or(half)
     }
 
     /// The relation of several together.
@@ -308,6 +342,34 @@ mod tests {
     fn a_relation_without_transitions_is_none() {
         let graph = Graph::compile(&system(2, Vec::new(), Edge::FALSE)).unwrap();
         assert!(graph.group(0).is_none() && graph.all().is_none());
+    }
+
+    /// A system of single bits, with a group for each of these, which sets it.
+    fn setters(firsts: &[u32]) -> BddSystem {
+        let bits = firsts.iter().max().map_or(0, |last| last + 1);
+        let mut model = system(1, Vec::new(), Edge::FALSE);
+        model.variables = vec![StateVariable { bits: 1 }; bits as usize];
+        let group = |(at, &first): (usize, &u32)| {
+            model.nodes.push(Node { variable: 2 * first + 1, low: Edge::FALSE, high: Edge::TRUE });
+            Group { reads: vec![first], writes: vec![first], relation: Edge::new(at as u32 + 1, false) }
+        };
+        model.groups = firsts.iter().enumerate().map(group).collect();
+        model
+    }
+
+    #[test]
+    fn parts_are_halved_between_levels() {
+        let graph = Graph::compile(&setters(&[5, 0, 1, 2, 3, 4])).unwrap();
+        let levels = |halvings| -> Vec<u32> {
+            let parts = graph.all().unwrap().parts(halvings);
+            parts.iter().map(|part| graph.level(part.relation)).collect()
+        };
+        assert_eq!([levels(0), levels(1), levels(9)], [vec![0], vec![3, 0], vec![5, 4, 3, 2, 1, 0]]);
+        // Nothing is halved for the sake of saturation that begins at one level, but it can be for want of memory.
+        let graph = Graph::compile(&setters(&[2, 0, 0, 0, 0, 0])).unwrap();
+        let parts = graph.all().unwrap().parts(9);
+        assert_eq!(parts.iter().map(|part| graph.level(part.relation)).collect::<Vec<_>>(), [2, 0]);
+        assert!(parts[0].halves.is_none() && parts[1].halves.is_some());
     }
 
     #[test]

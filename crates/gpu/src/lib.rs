@@ -28,7 +28,7 @@
 //! Invariants: those of [`Machine`]; of the [`Graph`], that children of a relation lie at greater levels; of a request,
 //! that its elements ascend, that none is plain, and that its level is the least of its parts.
 //!
-//! Not yet: saturation in bulk; several devices.
+//! Not yet: several devices.
 #![deny(unsafe_code)]
 
 mod cuda;

@@ -2,6 +2,7 @@
 
 use crate::diagram::Diagram;
 use crate::layout::{Element, Ref};
+use tremula_diagrams::{Attention, Budget, Error, Lease};
 
 /// One union to compute: the images of all elements, without what is in `minus`.
 ///
@@ -39,17 +40,42 @@ pub enum Part {
     Nodes,
     /// Requests of one sweep, or their elements: nothing helps but a smaller operation.
     Requests,
+    /// Memory of the host, for what is brought back.
+    Host,
 }
 
 /// Why a machine has no result. Sets that it has given before are still there.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Trouble {
     /// Its memory is full.
-    #[error("no room for more {}", match .0 { Part::Nodes => "nodes", Part::Requests => "requests" })]
+    #[error("no room for more {}", match .0 {
+        Part::Nodes => "nodes",
+        Part::Requests => "requests",
+        Part::Host => "nodes outside of the device",
+    })]
     Full(Part),
+    /// Somebody asked it to stop.
+    #[error("stopped before it was done")]
+    Stopped,
     /// The device does not work as it should.
     #[error("{0}")]
     Device(String),
+}
+
+/// What a machine's trouble means to a strategy.
+impl From<Trouble> for Error {
+    fn from(trouble: Trouble) -> Error {
+        match trouble {
+            Trouble::Full(_) => Error::TableFull,
+            Trouble::Stopped => Error::Cancelled,
+            Trouble::Device(problem) => Error::Device { problem },
+        }
+    }
+}
+
+/// Take memory of the host from a budget.
+pub(crate) fn take(budget: &Budget, bytes: usize) -> Result<Lease, Trouble> {
+    budget.take(bytes).map_err(|_| Trouble::Full(Part::Host))
 }
 
 /// What went on in a machine.
@@ -76,6 +102,10 @@ pub struct Figures {
 /// Invariants: references are canonical until the next collection, so that equal sets have equal references; after an
 /// error all references are what they were.
 pub trait Machine {
+    /// From now on, end sweeps soon with [`Trouble::Stopped`] when somebody asks for it. Exports go on: what is known then
+    /// is worth having.
+    fn heed(&mut self, attention: &Attention);
+
     /// Compute all roots in one sweep over the levels.
     fn sweep(&mut self, roots: &[Root]) -> Result<Vec<Ref>, Trouble>;
 
@@ -85,8 +115,8 @@ pub trait Machine {
     /// Forget everything but these sets, which get new references, in the same order. The table grows if it may.
     fn collect(&mut self, keep: &[Ref]) -> Result<Vec<Ref>, Trouble>;
 
-    /// The nodes of a set.
-    fn export(&mut self, set: Ref) -> Result<Diagram, Trouble>;
+    /// The nodes of a set, in memory of this budget.
+    fn export(&mut self, set: Ref, budget: &Budget) -> Result<(Diagram, Lease), Trouble>;
 
     /// The initial states of the system, as the machine was given them. Asked once, before anything else.
     fn initial(&self) -> Ref;

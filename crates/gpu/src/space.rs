@@ -6,7 +6,7 @@ use crate::layout::{Element, Ref};
 use crate::machine::{Figures, Grown, Machine, Part, Root, Trouble};
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
-use tremula_diagrams::{Attention, Bdd, Error, Manager};
+use tremula_diagrams::{Attention, Bdd, Budget, Error, Lease, Manager};
 use tremula_engines::Space;
 
 /// A handle on a set. It keeps its set from being collected; equality is that of sets.
@@ -35,6 +35,8 @@ pub struct Bulk<M> {
     handles: RefCell<Vec<Weak<Cell<Ref>>>>,
     relations: Vec<Option<u32>>,
     all: Option<Together>,
+    /// The same in parts, after no halving, one, two, until there is nothing to halve.
+    layers: Vec<Vec<Together>>,
     /// How often images under all relations are halved before they are tried.
     halvings: Cell<u32>,
     initial: Set,
@@ -43,8 +45,9 @@ pub struct Bulk<M> {
 }
 
 impl<M: Machine> Bulk<M> {
-    /// A space over `machine`, which was made for `graph`; `attention` can end operations between sweeps.
-    pub fn new(machine: M, graph: &Graph, attention: Attention) -> Bulk<M> {
+    /// A space over `machine`, which was made for `graph`; `attention` can end operations.
+    pub fn new(mut machine: M, graph: &Graph, attention: Attention) -> Bulk<M> {
+        machine.heed(&attention);
         let relations = (0..graph.groups()).map(|number| graph.group(number)).collect();
         let new_set = |set| Set(Rc::new(Cell::new(set)));
         let (initial, nothing) = (new_set(machine.initial()), new_set(Ref::FALSE));
@@ -54,6 +57,7 @@ impl<M: Machine> Bulk<M> {
             handles,
             relations,
             all: graph.all().cloned(),
+            layers: graph.all().map_or(Vec::new(), layers),
             halvings: Cell::new(0),
             initial,
             nothing,
@@ -68,12 +72,13 @@ impl<M: Machine> Bulk<M> {
 
     /// The set as an ordinary diagram over the current-state variables.
     pub fn bring_back(&self, set: &Set, manager: &Manager) -> Result<Bdd, Error> {
-        self.export(set)?.import(manager)
+        let (states, _lease) = self.export(set, &manager.budget())?;
+        states.import(manager)
     }
 
-    /// The nodes of the set.
-    pub fn export(&self, set: &Set) -> Result<Diagram, Error> {
-        self.machine.borrow_mut().export(set.get()).map_err(explain)
+    /// The nodes of the set, in memory of this budget.
+    pub fn export(&self, set: &Set, budget: &Budget) -> Result<(Diagram, Lease), Trouble> {
+        self.machine.borrow_mut().export(set.get(), budget)
     }
 
     /// Have the machine do something, with collections as they are needed. Sets have new references after one.
@@ -87,7 +92,7 @@ impl<M: Machine> Bulk<M> {
             match outcome {
                 Ok(result) => return Ok(result),
                 Err(Trouble::Full(Part::Nodes)) if !at_most => at_most = !self.collect()?,
-                Err(trouble) => return Err(explain(trouble)),
+                Err(trouble) => return Err(trouble.into()),
             }
         }
     }
@@ -125,7 +130,7 @@ impl<M: Machine> Bulk<M> {
         let machine = &mut *self.machine.borrow_mut();
         let before = machine.figures().capacity;
         let sets: Vec<Ref> = live.iter().map(|set| set.get()).collect();
-        let renamed = machine.collect(&sets).map_err(explain)?;
+        let renamed = machine.collect(&sets).map_err(Error::from)?;
         live.iter().zip(renamed).for_each(|(set, name)| set.set(name));
         *self.handles.borrow_mut() = live.iter().map(Rc::downgrade).collect();
         Ok(machine.figures().capacity > before)
@@ -138,11 +143,15 @@ impl<M: Machine> Bulk<M> {
     }
 }
 
-/// What a machine's trouble means to a strategy.
-fn explain(trouble: Trouble) -> Error {
-    match trouble {
-        Trouble::Full(_) => Error::TableFull,
-        Trouble::Device(problem) => Error::Device { problem },
+/// Relations in parts, until there is nothing to halve.
+fn layers(all: &Together) -> Vec<Vec<Together>> {
+    let mut layers = vec![all.parts(0)];
+    loop {
+        let finer = all.parts(layers.len());
+        if finer.len() == layers[layers.len() - 1].len() {
+            return layers;
+        }
+        layers.push(finer);
     }
 }
 
@@ -175,6 +184,12 @@ impl<M: Machine> Space for Bulk<M> {
     fn step(&self, set: &Set, known: &Set) -> Result<(Set, Set), Error> {
         let Some(all) = &self.all else { return Ok((self.nothing(), known.clone())) };
         self.step_under(all, 0, set, known)
+    }
+    fn layers(&self) -> Vec<usize> {
+        self.layers.iter().map(Vec::len).collect()
+    }
+    fn step_in(&self, layer: usize, part: usize, set: &Set, known: &Set) -> Result<(Set, Set), Error> {
+        self.step_under(&self.layers[layer][part], 0, set, known)
     }
     fn fire(&self, known: &Set, relation: usize) -> Result<Set, Error> {
         let Some(relation) = self.relations[relation] else { return Ok(known.clone()) };

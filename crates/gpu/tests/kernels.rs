@@ -4,10 +4,11 @@
 
 mod common;
 
-use common::{Seed, by_the_cpu_engine, model, random_system, strategies};
-use tremula_diagrams::{Attention, Error};
+use common::{Seed, by_the_cpu_engine, model, random_system, with_several_initial_states};
+use tremula_diagrams::{Attention, Budget, Error};
 use tremula_engines::{Order, Strategy, explore};
-use tremula_gpu::{Bulk, Cuda, Diagram, Graph, NoDevice, compile_kernels};
+use tremula_gpu::layout::{Element, Ref};
+use tremula_gpu::{Bulk, Cuda, Diagram, Graph, Machine, NoDevice, Part, Root, Trouble, Wide, compile_kernels};
 use tremula_models::BddSystem;
 
 fn is_needed(variable: &str) -> bool {
@@ -29,7 +30,11 @@ fn kernels_compile() {
 
 /// A machine on the device; none if there is no device and none is needed.
 fn machine(graph: &Graph, model: &BddSystem, bytes: usize) -> Option<Cuda> {
-    match Cuda::new(graph, &Diagram::of_initial_states(model), bytes) {
+    machine_with(graph, &Diagram::of_initial_states(model), bytes)
+}
+
+fn machine_with(graph: &Graph, initial: &Diagram, bytes: usize) -> Option<Cuda> {
+    match Cuda::new(graph, initial, bytes) {
         Ok(machine) => Some(machine),
         Err(NoDevice::NoDriver | NoDevice::NoCompiler | NoDevice::NotFound(_) | NoDevice::TooOld { .. })
             if !is_needed("TREMULA_NEED_DEVICE") =>
@@ -56,8 +61,10 @@ fn agrees(model: &BddSystem, strategy: Strategy, bytes: usize) -> bool {
 fn random_systems_have_the_same_states_on_the_device() {
     for seed in 0..20 {
         let _seed = Seed(seed);
-        if !strategies().all(|strategy| agrees(&random_system(seed), strategy, 256 << 20)) {
-            return;
+        for model in [random_system(seed), with_several_initial_states(random_system(seed), seed)] {
+            if !Strategy::ALL.into_iter().all(|strategy| agrees(&model, strategy, 256 << 20)) {
+                return;
+            }
         }
     }
 }
@@ -67,7 +74,7 @@ fn models_have_the_same_states_on_the_device() {
     for name in
         ["beem/phils.2.bdd", "beem/bakery.1.bdd", "beem/adding.1.bdd.gz", "beem/at.1.bdd.gz", "promela/fair.bdd"]
     {
-        if !strategies().all(|strategy| agrees(&model(name), strategy, 256 << 20)) {
+        if !Strategy::ALL.into_iter().all(|strategy| agrees(&model(name), strategy, 256 << 20)) {
             return;
         }
     }
@@ -107,4 +114,23 @@ fn too_little_device_memory_is_an_error_and_never_a_wrong_answer() {
         }
     }
     assert!(full > 0 && complete > 0, "{full} of 4 were full");
+}
+
+/// A sweep of some milliseconds, which nobody wants when it has just begun.
+#[test]
+fn a_sweep_on_the_device_is_stopped_and_nothing_is_lost() {
+    let Wide { system, states } = Wide::new(1 << 13, 150);
+    let graph = Graph::compile(&system).unwrap();
+    let Some(mut machine) = machine_with(&graph, &states, 1 << 30) else { return };
+    let attention = Attention::default();
+    machine.heed(&attention);
+    let root = Root { elements: vec![Element::new(machine.initial(), graph.group(0).unwrap())], minus: Ref::FALSE };
+    attention.cancel();
+    assert_eq!(machine.sweep(std::slice::from_ref(&root)), Err(Trouble::Stopped));
+    attention.reset();
+    let union = machine.sweep(std::slice::from_ref(&root)).unwrap();
+    assert_eq!(machine.sweep(&[root]).unwrap(), union);
+    let (states, lease) = machine.export(union[0], &Budget::new(1 << 30)).unwrap();
+    assert!(states.nodes.len() > 150 << 13 && lease.bytes() >= size_of_val(&states.nodes[..]));
+    assert_eq!(machine.export(union[0], &Budget::new(1 << 20)).map(|_| ()), Err(Trouble::Full(Part::Host)));
 }

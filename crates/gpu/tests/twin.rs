@@ -2,13 +2,15 @@
 
 mod common;
 
-use common::{Seed, by_the_cpu_engine, model, random_system, strategies};
+use common::{Seed, by_the_cpu_engine, model, random_system, with_several_initial_states};
 use tremula_diagrams::{Attention, Bdd, Budget, Error, Manager};
 use tremula_engines::{Order, Space, Strategy, explore};
-use tremula_gpu::{Bulk, Diagram, Graph, Shares, Twin};
+use tremula_gpu::layout::{Element, Ref};
+use tremula_gpu::{Bulk, Diagram, Graph, Machine, Part, Root, Shares, Trouble, Twin};
 use tremula_models::BddSystem;
 
 const PAR: Strategy = Strategy { order: Order::Par, frontier: true };
+const SATURATION: Strategy = Strategy { order: Order::Saturation, frontier: true };
 
 fn space(model: &BddSystem, bytes: usize) -> Bulk<Twin> {
     let graph = Graph::compile(model).unwrap();
@@ -34,7 +36,7 @@ fn models_have_the_states_that_the_cpu_engine_finds() {
     for name in names {
         let model = model(name);
         let (manager, expected) = by_the_cpu_engine(&model);
-        for strategy in strategies() {
+        for strategy in Strategy::ALL {
             let found = reachable(&space(&model, 256 << 20), strategy, &manager).unwrap();
             assert!(found == expected, "{name} with {strategy}");
         }
@@ -57,15 +59,16 @@ fn random_systems_have_the_states_that_the_cpu_engine_finds() {
     let mut sizes = Vec::new();
     for seed in 0..400 {
         let _seed = Seed(seed);
-        let model = random_system(seed);
-        let (manager, expected) = by_the_cpu_engine(&model);
-        for strategy in strategies() {
-            assert!(reachable(&space(&model, 4 << 20), strategy, &manager).unwrap() == expected, "with {strategy}");
+        for model in [random_system(seed), with_several_initial_states(random_system(seed), seed)] {
+            let (manager, expected) = by_the_cpu_engine(&model);
+            for strategy in Strategy::ALL {
+                assert!(reachable(&space(&model, 4 << 20), strategy, &manager).unwrap() == expected, "with {strategy}");
+            }
+            sizes.push(expected.node_count().unwrap());
         }
-        sizes.push(expected.node_count().unwrap());
     }
     // Or nothing was tested.
-    assert!(sizes.iter().filter(|&&nodes| nodes > 5).count() > 100, "{sizes:?}");
+    assert!(sizes.iter().filter(|&&nodes| nodes > 5).count() > 200, "{sizes:?}");
 }
 
 /// Each relation's image, and the algebra on the images, against ordinary diagrams.
@@ -104,7 +107,7 @@ fn collections_change_nothing() {
     let (manager, expected) = by_the_cpu_engine(&model);
     // The smallest memory in which requests and the final set fit leaves little room for nodes.
     let bytes = 3 << 20;
-    for strategy in strategies() {
+    for strategy in Strategy::ALL {
         let space = space(&model, bytes);
         assert!(reachable(&space, strategy, &manager).unwrap() == expected, "{strategy}");
         assert!(space.figures().collections > 1, "{strategy}: {:?}", space.figures());
@@ -115,17 +118,19 @@ fn collections_change_nothing() {
 fn too_little_memory_is_an_error_and_never_a_wrong_answer() {
     let model = model("beem/bakery.1.bdd");
     let (manager, expected) = by_the_cpu_engine(&model);
-    let mut full = 0;
-    for kilobytes in [300, 600, 900, 1200, 1500, 2000, 2500] {
-        match reachable(&space(&model, kilobytes << 10), PAR, &manager) {
-            Ok(found) => assert!(found == expected, "{kilobytes} KiB"),
-            Err(error) => {
-                assert_eq!(error, Error::TableFull, "{kilobytes} KiB");
-                full += 1;
+    for strategy in [PAR, SATURATION] {
+        let mut full = 0;
+        for kilobytes in [100, 300, 600, 900, 1200, 1500, 2000, 2500] {
+            match reachable(&space(&model, kilobytes << 10), strategy, &manager) {
+                Ok(found) => assert!(found == expected, "{kilobytes} KiB with {strategy}"),
+                Err(error) => {
+                    assert_eq!(error, Error::TableFull, "{kilobytes} KiB with {strategy}");
+                    full += 1;
+                }
             }
         }
+        assert!(full > 0, "{strategy}");
     }
-    assert!(full > 0);
 }
 
 #[test]
@@ -149,6 +154,18 @@ fn images_that_do_not_fit_are_halved() {
     assert!(sweeps.contains(&None), "{sweeps:?}");
 }
 
+/// Breadth-first, sets in between are wide; closed under few relations at a time, they are not.
+#[test]
+fn saturation_asks_for_less() {
+    let model = model("beem/phils.8.bdd");
+    let elements = |strategy| {
+        let space = space(&model, 256 << 20);
+        explore(&space, strategy, &mut ()).map_err(|stopped| stopped.error).unwrap();
+        space.figures().elements
+    };
+    assert!(2 * elements(SATURATION) < elements(PAR));
+}
+
 #[test]
 fn a_cancelled_run_ends() {
     let model = model("beem/bakery.1.bdd");
@@ -159,4 +176,34 @@ fn a_cancelled_run_ends() {
     attention.cancel();
     let Err(stopped) = explore(&space, PAR, &mut ()) else { panic!("did not stop") };
     assert_eq!(stopped.error, Error::Cancelled);
+}
+
+#[test]
+fn a_sweep_is_stopped_and_nothing_is_lost() {
+    let model = model("beem/bakery.1.bdd");
+    let graph = Graph::compile(&model).unwrap();
+    let mut machine = Twin::new(graph.clone(), &Diagram::of_initial_states(&model), 16 << 20).unwrap();
+    let attention = Attention::default();
+    machine.heed(&attention);
+    let initial = machine.initial();
+    let all = graph.all().unwrap().relation;
+    let root = Root { elements: vec![Element::new(initial, all)], minus: Ref::FALSE };
+    attention.cancel();
+    assert_eq!(machine.grow(&root), Err(Trouble::Stopped));
+    assert_eq!(machine.collect(&[initial]), Err(Trouble::Stopped));
+    assert_eq!(machine.export(initial, &Budget::new(1 << 20)).unwrap().0.nodes.len(), model.state_bits() as usize);
+    attention.reset();
+    assert!(machine.grow(&root).unwrap().new != Ref::FALSE);
+}
+
+#[test]
+fn what_is_brought_back_is_charged() {
+    let model = model("beem/bakery.1.bdd");
+    let space = space(&model, 16 << 20);
+    let reached = explore(&space, PAR, &mut ()).map_err(|stopped| stopped.error).unwrap();
+    let budget = Budget::new(1 << 20);
+    let (diagram, lease) = space.export(&reached.states, &budget).unwrap();
+    assert!(lease.bytes() >= size_of_val(&diagram.nodes[..]) && budget.used() == lease.bytes());
+    let refused = space.export(&reached.states, &Budget::new(1000)).map(|_| ());
+    assert_eq!(refused, Err(Trouble::Full(Part::Host)));
 }

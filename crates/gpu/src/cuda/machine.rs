@@ -1,11 +1,12 @@
 //! A machine on a device: memory, launches, and what comes back.
 
+use super::alarm::Alarm;
 use super::memory::{Counters, Growth, HOLE, Request, SweepArguments};
-use super::program::{self, BLOCK, FULL_INDEX, FULL_NODES, FULL_REQUESTS, NoDevice, describe};
+use super::program::{self, BLOCK, FULL_INDEX, FULL_NODES, FULL_REQUESTS, NoDevice, STOPPED, describe};
 use crate::diagram::Diagram;
 use crate::graph::Graph;
 use crate::layout::{Node, REQUEST_BIT, Ref};
-use crate::machine::{Figures, Grown, Machine, Part, Root, Trouble};
+use crate::machine::{Figures, Grown, Machine, Part, Root, Trouble, take};
 use crate::question::{Simplified, simplify};
 use crate::shares::{INDEX_PER_REQUEST, LIST_PER_REQUEST, Shares};
 use crate::twin::{GROWTH, as_they_are, first_table};
@@ -13,7 +14,9 @@ use cudarc::driver::{
     CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
     sys::CUdevice_attribute_enum as Attribute,
 };
+use std::mem::offset_of;
 use std::sync::Arc;
+use tremula_diagrams::{Attention, Budget, Lease};
 
 /// Places of the first table: it fits the cache of the device.
 const FIRST_PLACES: usize = 1 << 20;
@@ -25,6 +28,8 @@ const LAST_EPOCH: u32 = (1 << 16) - 1;
 /// A machine on the first CUDA device.
 pub struct Cuda {
     stream: Arc<CudaStream>,
+    alarm: Alarm,
+    attention: Attention,
     kernel: CudaFunction,
     blocks: u32,
     /// Levels, starts of lists and lists of the graph.
@@ -104,6 +109,8 @@ impl Cuda {
             let mut table = fresh(&stream, shares.places)?;
             stream.memcpy_htod(nodes.places(), &mut table)?;
             Ok(Cuda {
+                alarm: Alarm::new(&context)?,
+                attention: Attention::default(),
                 kernel,
                 blocks,
                 graph: [stream.clone_htod(levels)?, stream.clone_htod(starts)?, stream.clone_htod(&padded)?],
@@ -140,6 +147,9 @@ impl Cuda {
             self.figures.elements += counters.kept;
             if counters.full == 0 {
                 return Ok((answers, counters));
+            }
+            if counters.full & STOPPED != 0 {
+                return Err(Trouble::Stopped);
             }
             if counters.full != FULL_INDEX || self.index_capacity == self.index.len() {
                 let part = if counters.full & FULL_NODES != 0 { Part::Nodes } else { Part::Requests };
@@ -178,6 +188,10 @@ impl Cuda {
         // SAFETY: the kernel takes this structure; its pointers are to live allocations of the lengths that it names,
         // and no other launch is under way, since the stream is this machine's and is waited for below.
         unsafe { self.stream.launch_builder(&self.kernel).arg(&arguments).launch_cooperative(shape)? };
+        if purpose != Purpose::Visit {
+            let full = self.address(&self.counters) + offset_of!(Counters, full) as u64;
+            self.alarm.wait(&self.stream, full, &self.attention)?;
+        }
         self.stream.memcpy_dtoh(&self.counters, std::slice::from_mut(&mut result))?;
         self.stream.synchronize()?;
         Ok((answers, result))
@@ -278,6 +292,10 @@ fn describe_roots(roots: &[Root], visit: bool) -> (Answers, Vec<Request>, Vec<u6
 }
 
 impl Machine for Cuda {
+    fn heed(&mut self, attention: &Attention) {
+        self.attention = attention.clone();
+    }
+
     fn sweep(&mut self, roots: &[Root]) -> Result<Vec<Ref>, Trouble> {
         let (answers, _) = self.run(roots, Purpose::Compute)?;
         self.results(answers)
@@ -304,18 +322,21 @@ impl Machine for Cuda {
         Ok(results)
     }
 
-    fn export(&mut self, set: Ref) -> Result<Diagram, Trouble> {
+    fn export(&mut self, set: Ref, budget: &Budget) -> Result<(Diagram, Lease), Trouble> {
         let (answers, _) = self.run(&as_they_are(&[set]), Purpose::Visit)?;
         let root = match answers[0] {
-            Ok(plain) => return Ok(Diagram { nodes: Vec::new(), root: plain }),
+            Ok(plain) => return Ok((Diagram { nodes: Vec::new(), root: plain }, take(budget, 0)?)),
             Err(number) => number,
         };
         let counts = self.download(&self.counts, self.bits as usize)?;
         let listed = counts.iter().map(|&count| count as u32 as usize).sum();
-        let made: usize = counts.iter().map(|&count| (count >> 32) as usize).sum();
+        let made = counts.iter().map(|&count| (count >> 32) as usize).sum::<usize>() + 1;
+        let lease = take(budget, made * Diagram::BYTES_PER_NODE)?;
+        let _lists =
+            take(budget, listed * size_of::<u32>() + made * (size_of::<Request>() + size_of::<Option<Ref>>()))?;
         let list = self.download(&self.list, listed)?;
-        let requests = self.download(&self.requests, made + 1)?;
-        Ok(diagram(&requests, &list, root))
+        let requests = self.download(&self.requests, made)?;
+        Ok((diagram(&requests, &list, root), lease))
     }
 
     fn initial(&self) -> Ref {
@@ -331,7 +352,7 @@ impl Machine for Cuda {
 /// skip.
 fn diagram(requests: &[Request], list: &[u32], root: usize) -> Diagram {
     let mut names: Vec<Option<Ref>> = vec![None; requests.len()];
-    let mut nodes = Vec::new();
+    let mut nodes = Vec::with_capacity(requests.len());
     for &number in list.iter().rev().filter(|&&number| number != HOLE) {
         if names[number as usize].is_some() {
             continue;

@@ -3,6 +3,7 @@
 //! This is the only module with `unsafe`: calls of the driver, and plain structures that host and device share.
 #![allow(unsafe_code)]
 
+mod alarm;
 mod laboratory;
 mod machine;
 mod memory;

@@ -28,6 +28,8 @@ pub const FULL_NODES: u32 = 1;
 pub const FULL_REQUESTS: u32 = 2;
 /// The part of the index that is in use.
 pub const FULL_INDEX: u32 = 4;
+/// There may be room, but the host does not want the result any more.
+pub const STOPPED: u32 = 8;
 
 /// Threads that work on one request.
 const TILE: u32 = 8;

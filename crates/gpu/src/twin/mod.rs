@@ -7,11 +7,12 @@ mod sweep;
 use crate::diagram::Diagram;
 use crate::graph::{Graph, IDENTITY};
 use crate::layout::{Element, Node, Ref};
-use crate::machine::{Figures, Grown, Machine, Root, Trouble};
+use crate::machine::{Figures, Grown, Machine, Root, Trouble, take};
 use crate::shares::Shares;
 use nodes::Nodes;
 use requests::{Answer, Requests};
 use sweep::{Purpose, Sweep};
+use tremula_diagrams::{Attention, Budget, Lease};
 
 /// Places of the first table, unless memory is for fewer.
 pub(crate) const FIRST_PLACES: usize = 1 << 12;
@@ -24,6 +25,7 @@ pub struct Twin {
     nodes: Nodes,
     shares: Shares,
     initial: Ref,
+    attention: Attention,
     figures: Figures,
 }
 
@@ -37,7 +39,7 @@ impl Twin {
     /// The same, with so much of everything.
     pub fn with_shares(graph: Graph, initial: &Diagram, shares: Shares) -> Result<Twin, Trouble> {
         let (nodes, initial) = first_table(initial, FIRST_PLACES, shares.places)?;
-        Ok(Twin { graph, nodes, shares, initial, figures: Figures::default() })
+        Ok(Twin { graph, nodes, shares, initial, attention: Attention::default(), figures: Figures::default() })
     }
 
     fn requests(&self) -> Requests {
@@ -45,7 +47,7 @@ impl Twin {
     }
 
     fn run(&mut self, roots: &[Root], purpose: Purpose) -> Result<Vec<Grown>, Trouble> {
-        let mut sweep = Sweep::new(&self.graph, purpose, self.requests());
+        let mut sweep = Sweep::new(&self.graph, purpose, self.requests(), &self.attention);
         let answers = sweep.expand(&self.nodes, roots)?;
         sweep.reduce(&mut self.nodes)?;
         let results = answers.into_iter().map(|answer| sweep.requests.resolve(answer)).collect();
@@ -80,6 +82,10 @@ pub(crate) fn as_they_are(sets: &[Ref]) -> Vec<Root> {
 }
 
 impl Machine for Twin {
+    fn heed(&mut self, attention: &Attention) {
+        self.attention = attention.clone();
+    }
+
     fn sweep(&mut self, roots: &[Root]) -> Result<Vec<Ref>, Trouble> {
         Ok(self.run(roots, Purpose::Compute)?.into_iter().map(|sets| sets.new).collect())
     }
@@ -89,7 +95,7 @@ impl Machine for Twin {
     }
 
     fn collect(&mut self, keep: &[Ref]) -> Result<Vec<Ref>, Trouble> {
-        let mut sweep = Sweep::new(&self.graph, Purpose::Visit, self.requests());
+        let mut sweep = Sweep::new(&self.graph, Purpose::Visit, self.requests(), &self.attention);
         let answers = sweep.expand(&self.nodes, &as_they_are(keep))?;
         let capacity = (self.nodes.capacity() * GROWTH).min(self.shares.places).max(self.nodes.capacity());
         let mut nodes = Nodes::new(capacity);
@@ -102,11 +108,14 @@ impl Machine for Twin {
         Ok(results)
     }
 
-    fn export(&mut self, set: Ref) -> Result<Diagram, Trouble> {
-        let mut sweep = Sweep::new(&self.graph, Purpose::Visit, self.requests());
+    fn export(&mut self, set: Ref, budget: &Budget) -> Result<(Diagram, Lease), Trouble> {
+        let undisturbed = Attention::default();
+        let mut sweep = Sweep::new(&self.graph, Purpose::Visit, self.requests(), &undisturbed);
         let root = sweep.expand(&self.nodes, &as_they_are(&[set]))?[0];
-        let mut names = vec![Ref::FALSE; sweep.requests.size().0];
-        let mut nodes = Vec::with_capacity(names.len());
+        let (count, _) = sweep.requests.size();
+        let lease = take(budget, count * Diagram::BYTES_PER_NODE)?;
+        let mut names = vec![Ref::FALSE; count];
+        let mut nodes = Vec::with_capacity(count);
         let name = |names: &[Ref], answer| match answer {
             Answer::Known(sets) => sets.new,
             Answer::Asked(number) => names[number],
@@ -118,7 +127,7 @@ impl Machine for Twin {
                 names[number] = Diagram::reference(nodes.len() - 1);
             }
         }
-        Ok(Diagram { nodes, root: name(&names, root) })
+        Ok((Diagram { nodes, root: name(&names, root) }, lease))
     }
 
     fn initial(&self) -> Ref {

@@ -6,6 +6,7 @@ use crate::graph::Graph;
 use crate::layout::{Element, Ref};
 use crate::machine::{Grown, Root, Trouble};
 use crate::question::{Simplified, simplify};
+use tremula_diagrams::Attention;
 
 /// What a sweep is for.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -22,14 +23,20 @@ pub enum Purpose {
 pub struct Sweep<'a> {
     graph: &'a Graph,
     purpose: Purpose,
+    attention: &'a Attention,
     /// The requests so far.
     pub requests: Requests,
 }
 
 impl<'a> Sweep<'a> {
     /// About to start.
-    pub fn new(graph: &'a Graph, purpose: Purpose, requests: Requests) -> Sweep<'a> {
-        Sweep { graph, purpose, requests }
+    pub fn new(graph: &'a Graph, purpose: Purpose, requests: Requests, attention: &'a Attention) -> Sweep<'a> {
+        Sweep { graph, purpose, attention, requests }
+    }
+
+    /// Go on unless somebody asks for the end.
+    fn attend(&self) -> Result<(), Trouble> {
+        if self.attention.is_cancelled() { Err(Trouble::Stopped) } else { Ok(()) }
     }
 
     /// Ask for the roots and for everything below them, level by level.
@@ -37,6 +44,7 @@ impl<'a> Sweep<'a> {
         let ask = |root: &Root| self.ask(nodes, root.elements.clone(), root.minus);
         let answers = roots.iter().map(ask).collect::<Result<_, _>>()?;
         for level in 0..self.graph.bits() {
+            self.attend()?;
             for at in 0..self.requests.at(level).len() {
                 let number = self.requests.at(level)[at];
                 self.split(nodes, number, level)?;
@@ -81,6 +89,7 @@ impl<'a> Sweep<'a> {
     /// Answer all requests, from the last level up, with nodes of `nodes`.
     pub fn reduce(&mut self, nodes: &mut Nodes) -> Result<(), Trouble> {
         for level in (0..self.graph.bits()).rev() {
+            self.attend()?;
             for at in 0..self.requests.at(level).len() {
                 let number = self.requests.at(level)[at];
                 let [low, high] = self.requests.request(number).children.map(|child| self.requests.resolve(child));

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use tremula_diagrams::{Bdd, Budget, Manager};
-use tremula_engines::{Order, Strategy, SymbolicSystem, reach};
+use tremula_engines::{Strategy, SymbolicSystem, reach};
 use tremula_models::{BddSystem, Edge, Group, Layout, Limits, Node, StateVariable, read_file};
 
 /// Names the seed when a test fails, however it fails.
@@ -37,11 +37,6 @@ impl Random {
 pub fn model(name: &str) -> BddSystem {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name);
     read_file(&path, &Limits::default()).unwrap()
-}
-
-/// The strategies that go round by round.
-pub fn strategies() -> impl Iterator<Item = Strategy> {
-    Strategy::ALL.into_iter().filter(|strategy| strategy.order != Order::Saturation)
 }
 
 /// All reachable states, by the CPU engine.
@@ -80,6 +75,13 @@ pub fn random_system(seed: u64) -> BddSystem {
         let (low, high) = if random.below(2) == 0 { (Edge::FALSE, rest) } else { (rest, Edge::FALSE) };
         make(&mut model.nodes, 2 * bit, low, high)
     });
+    model
+}
+
+/// The same system with other initial states, several of them as a rule.
+pub fn with_several_initial_states(mut model: BddSystem, seed: u64) -> BddSystem {
+    let variables: Vec<u32> = (0..model.state_bits()).map(BddSystem::current_variable).collect();
+    model.initial = random_function(&mut Random(seed), &mut model.nodes, &variables);
     model
 }
 
