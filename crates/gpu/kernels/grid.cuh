@@ -93,6 +93,14 @@ struct Tile {
     }
 };
 
+// The next number, for each of the threads of a warp that happen to be here together: one atomic for all.
+__device__ u32 take_one(u32* counter) {
+    u32 here = __activemask(), lane = threadIdx.x % 32, first = __ffs(here) - 1, taken = 0;
+    // Relaxed: a count.
+    if (lane == first) taken = atomicAdd(counter, __popc(here));
+    return __shfl_sync(here, taken, first) + __popc(here & ((1u << lane) - 1));
+}
+
 // A permutation of words, as in src/layout.rs.
 __device__ u64 mix(u64 word) {
     word = (word ^ (word >> 33)) * FACTOR_0;

@@ -42,8 +42,7 @@ __device__ u32 make_node(const Sweep& sweep, u32 level, u32 low, u32 high) {
         if (seen.children == 0 || seen.tag == 0) {
             seen = swap_node(&sweep.into[place], node);
             if (seen.tag == 0) {
-                // Relaxed: a count.
-                if (atomicAdd(&sweep.counters->made, 1) >= sweep.room) give_up(sweep, FULL_NODES);
+                if (take_one(&sweep.counters->made) >= sweep.room) give_up(sweep, FULL_NODES);
                 return (u32)place;
             }
         }

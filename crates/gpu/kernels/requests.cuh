@@ -130,8 +130,10 @@ __device__ void enlist(const Sweep& sweep, const Tile& tile, Stock& stock, const
     }
     stock.next += question.length;
     stock.has_number = false;
-    stock.asked++;
-    stock.kept += question.length;
+    if (tile.lane == 0) {
+        stock.asked++;
+        stock.kept += question.length;
+    }
 }
 
 // Find the request for a question, or make it.
@@ -204,4 +206,11 @@ __device__ u32 settle(const Sweep& sweep, const Tile& tile, Stock& stock, u64* c
     }
     Question question = {stock.next, length, minus, mix(hash ^ (minus | (u64)length << 32) * SPREAD)};
     return ask(sweep, tile, stock, question, step);
+}
+
+// One half of a request is answered, by a set or by another request.
+__device__ void answer_half(const Sweep& sweep, u32 number, u32 to, u32 answer, u32 minus) {
+    sweep.requests[number].children[to] = answer;
+    // An answer that is a set is either empty, or nothing is to be taken away.
+    if (sweep.grow) sweep.growths[number].children[to] = answer == FALSE_SET ? minus : answer;
 }

@@ -26,11 +26,7 @@ __device__ void split(const Sweep& sweep, const Tile& tile, Stock& stock, u64* b
         answer = settle(sweep, tile, stock, candidates, total, minus, step);
         tile.sync();
     }
-    if (tile.lane == 0) {
-        request.children[to] = answer;
-        // An answer that is a set is either empty, or nothing is to be taken away.
-        if (sweep.grow) sweep.growths[number].children[to] = answer == FALSE_SET ? minus : answer;
-    }
+    if (tile.lane == 0) answer_half(sweep, number, to, answer, minus);
 }
 
 // A request that is not of this level waits in the next list.
@@ -63,10 +59,48 @@ __device__ void expand_level(const Sweep& sweep, const Tile& tile, Stock& stock,
     leave_hole(sweep, tile, stock);
 }
 
+// The same on a wide level, by some of all warps: short halves are for one thread each, long ones for the tile around it.
+__device__ void expand_wide_level(const Sweep& sweep, const Tile& tile, Stock& stock, u64* buffer, const Step& step,
+                                  u32 own, u32 warps) {
+    const u32 lane = threadIdx.x % WARP;
+    const u64 halves = 2ull * step.count;
+    for (u64 base = (u64)own * WARP; base < halves; base += (u64)warps * WARP) {
+        u32 stop = 0;
+        if (lane == 0) stop = is_given_up(sweep);
+        if (__shfl_sync(ALL_LANES, stop, 0)) return;
+        u64 half = base + lane;
+        u32 number = half < halves ? sweep.list[step.start + half / 2] : HOLE, to = half % 2;
+        bool is_here = number != HOLE, is_own = is_here && sweep.requests[number].level == step.level;
+        pass_all_on(sweep, step, lane, is_here && !is_own && to == 0, number);
+        bool is_long = split_short(sweep, step, lane, number, to, is_own, stock);
+        for (u32 left = __ballot_sync(ALL_LANES, is_long) & tile.mask; left != 0; left &= left - 1) {
+            u32 from = __ffs(left) - 1;
+            u32 whose = __shfl_sync(tile.mask, number, from), which = __shfl_sync(tile.mask, to, from);
+            split(sweep, tile, stock, buffer, step, whose, which);
+        }
+        __syncwarp();
+    }
+    leave_hole(sweep, tile, stock);
+}
+
 // The step after this one, which is over.
 __device__ Step next_step(const Sweep& sweep, const Step& step) {
     u64 counts = load_relaxed(&sweep.counts[step.level + 1]);
     return {step.level + 1, (u32)counts, step.next_start(), step.numbers + (u32)(counts >> 32)};
+}
+
+// Tell the host what was made. Threads of a tile make what its first one counts, or each its own.
+__device__ void count_requests(const Sweep& sweep, const Stock& stock) {
+    u64 asked = stock.asked, kept = stock.kept;
+    for (u32 distance = WARP / 2; distance > 0; distance /= 2) {
+        asked += __shfl_xor_sync(ALL_LANES, asked, distance);
+        kept += __shfl_xor_sync(ALL_LANES, kept, distance);
+    }
+    if (threadIdx.x % WARP == 0 && asked > 0) {
+        // Relaxed: read by the host, after the launch.
+        atomicAdd(&sweep.counters->asked, asked);
+        atomicAdd(&sweep.counters->kept, kept);
+    }
 }
 
 // Down the levels, until a list is empty. Runs of narrow levels are for the first block alone, which needs no meeting
@@ -78,7 +112,11 @@ __device__ Step expand(const Sweep& sweep, u64* buffer) {
     Step step = {0, sweep.roots, 0, sweep.roots};
     while (step.level < sweep.levels && step.count > 0) {
         bool narrow = step.count <= NARROW_DOWN;
-        if (!narrow) {
+        if (step.count >= WIDE_DOWN) {
+            const u32 block_warps = blockDim.x / WARP;
+            expand_wide_level(sweep, tile, stock, buffer, step, blockIdx.x * block_warps + threadIdx.x / WARP,
+                              gridDim.x * block_warps);
+        } else if (!narrow) {
             expand_level(sweep, tile, stock, buffer, step, blockIdx.x * block_tiles + own, gridDim.x * block_tiles);
         } else if (blockIdx.x == 0) {
             while (step.level < sweep.levels && step.count > 0 && step.count <= NARROW_DOWN) {
@@ -102,11 +140,7 @@ __device__ Step expand(const Sweep& sweep, u64* buffer) {
             step.count = (u32)load_relaxed(&sweep.counts[step.level]);
         }
     }
-    if (tile.lane == 0 && stock.asked > 0) {
-        // Relaxed: read by the host, after the launch.
-        atomicAdd(&sweep.counters->asked, stock.asked);
-        atomicAdd(&sweep.counters->kept, stock.kept);
-    }
+    count_requests(sweep, stock);
     return step;
 }
 

@@ -13,6 +13,7 @@ const SOURCE: &str = concat!(
     include_str!("../../kernels/grid.cuh"),
     include_str!("../../kernels/nodes.cuh"),
     include_str!("../../kernels/requests.cuh"),
+    include_str!("../../kernels/short.cuh"),
     include_str!("../../kernels/sweep.cu"),
     include_str!("../../kernels/laboratory.cu"),
 );
@@ -37,6 +38,10 @@ const TILE: u32 = 8;
 const BUFFER: u32 = 32;
 /// Elements that a tile takes at once.
 const ELEMENT_CHUNK: u32 = 64;
+/// Elements of a question that a single thread can have. Measured, as the next one: docs/gpu.md.
+const SHORT: u32 = 8;
+/// Requests that are many enough for a thread each, on the way down.
+const WIDE_DOWN: u32 = 65_536;
 /// Requests that are few enough for one block, on the way down.
 const NARROW_DOWN: u32 = BLOCK / TILE;
 /// The same on the way up, where a request takes one thread.
@@ -129,6 +134,8 @@ fn definitions() -> impl Iterator<Item = String> {
         ("TILE", TILE),
         ("BUFFER", BUFFER),
         ("ELEMENT_CHUNK", ELEMENT_CHUNK),
+        ("SHORT", SHORT),
+        ("WIDE_DOWN", WIDE_DOWN),
         ("NARROW_DOWN", NARROW_DOWN),
         ("NARROW_UP", NARROW_UP),
         ("MOST_NODE_PROBES", MOST_NODE_PROBES),
