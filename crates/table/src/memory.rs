@@ -11,6 +11,10 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
+/// Bytes of an ordinary page.
+const SMALL_PAGE: usize = 4 << 10;
+/// More than this is not fetched before it is used.
+const MOST_EAGER: usize = 4 << 20;
 /// Models of loom and shuttle have an object for each word of a shared region, so theirs end where they must.
 const HUGE_PAGE: usize = unless_modelled(2 << 20, 64);
 
@@ -69,6 +73,21 @@ impl<T: Pod> Region<T> {
         let shrunk_from = std::mem::replace(&mut self.len, len);
         if len < shrunk_from {
             self.zero_tail(len, shrunk_from);
+        }
+    }
+
+    /// The same for those who will soon have used all elements: what is new is fetched at once, if that is little, which
+    /// takes less time than page by page.
+    pub fn resize_eagerly(&mut self, len: usize) {
+        let (start, end) = (self.len * size_of::<T>() / SMALL_PAGE * SMALL_PAGE, len * size_of::<T>());
+        self.resize(len);
+        if (SMALL_PAGE..=MOST_EAGER).contains(&end.saturating_sub(start)) {
+            // SAFETY: pages of the mapping (R1), since `len` is within its capacity; their contents stay as they are. A kernel that
+            // cannot do it refuses; that costs speed only.
+            let _ = unsafe {
+                let first = self.base.cast::<u8>().add(start);
+                madvise(first.as_ptr().cast(), end - start, Advice::LinuxPopulateWrite)
+            };
         }
     }
 

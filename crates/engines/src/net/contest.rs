@@ -91,8 +91,10 @@ const ATTEMPT: u64 = 20_000;
 const ATTEMPT_PER_PLACE: u64 = 20;
 /// Look-ups that the favourite gets before anybody else: many nets need no more.
 const WARM_UP: u64 = 100_000;
-/// The same where rehearsals will tell well who is good.
+/// The same where rehearsals will tell well who is good,
 const SHORT_WARM_UP: u64 = 5_000;
+/// and look-ups that who was best there gets before the others begin.
+const HEAD_START: u64 = 200_000;
 
 /// At most this part of the memory, one in so many, is for what contestants need before they begin.
 const ENTRIES_SHARE: usize = 4;
@@ -150,7 +152,10 @@ impl Contest<'_> {
         }
         let attentions: Vec<Attention> = runners.iter().map(|runner| runner.attention.clone()).collect();
         let field = runners.split_off(1);
-        let favourite = runners.pop().expect("somebody takes part");
+        let mut favourite = runners.pop().expect("somebody takes part");
+        if is_thorough(self.net) && favourite.work(Some(HEAD_START)) {
+            return vec![favourite];
+        }
         if self.workers == 1 || field.is_empty() {
             return self.take_turns(favourite, field);
         }

@@ -43,7 +43,7 @@ impl Lineup {
     #[must_use]
     pub fn new(net: &PetriNet, threads: usize) -> Lineup {
         let semiflows = Semiflows::of(net, &FlowLimits::default());
-        let candidates = candidates(net, &semiflows, &OrderLimits { threads, ..OrderLimits::default() });
+        let candidates = candidates(net, &semiflows, &limits(net, threads));
         let orders: Vec<(Recipe, &[u32])> =
             candidates.iter().map(|candidate| (candidate.recipe, &candidate.order[..])).collect();
         Lineup::in_orders(net, &semiflows, &orders)
@@ -57,8 +57,7 @@ impl Lineup {
             return None;
         }
         let semiflows = Semiflows::of(net, &FlowLimits::default());
-        let limits = OrderLimits { threads, ..OrderLimits::default() };
-        let Candidate { recipe, order, .. } = quick_candidate(net, &semiflows, &limits)?;
+        let Candidate { recipe, order, .. } = quick_candidate(net, &semiflows, &limits(net, threads))?;
         let mut lineup = Lineup::in_orders(net, &semiflows, &[(recipe, &order)]);
         lineup.contestants.truncate(1);
         Some(lineup)
@@ -92,6 +91,14 @@ impl Lineup {
         placed.sort_by_key(|&(place, _)| place);
         Lineup { groups, bounds, contestants: placed.into_iter().map(|(_, contestant)| contestant).collect() }
     }
+}
+
+/// Nets with fewer transitions are ordered before a second thread has started.
+const FEW_TRANSITIONS: usize = 100;
+
+fn limits(net: &PetriNet, threads: usize) -> OrderLimits {
+    let threads = if net.transitions.len() < FEW_TRANSITIONS { 1 } else { threads };
+    OrderLimits { threads, ..OrderLimits::default() }
 }
 
 /// A way to explore in some order.

@@ -72,7 +72,7 @@ impl<'a> Runner<'a> {
 
     /// Work on; true when done.
     pub fn work(&mut self, lookups: Option<u64>) -> bool {
-        if self.ended.is_some() || self.is_done() {
+        if self.ended.is_some() || self.is_done() || self.attention.is_cancelled() {
             return self.is_done();
         }
         match self.try_work(lookups) {

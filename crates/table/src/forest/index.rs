@@ -31,7 +31,7 @@ impl Index {
 
     pub(super) fn new(most: usize, granules: usize) -> Result<Index, MapError> {
         let mut slots = Region::reserve_small_pages(Self::slots_for(most))?;
-        slots.resize(Self::slots_for(granules));
+        slots.resize_eagerly(Self::slots_for(granules));
         Ok(Index { slots })
     }
 
@@ -68,7 +68,7 @@ impl Index {
 
     /// Fit the size to that of the nodes' space.
     pub(super) fn grow(&mut self, space: &Space) {
-        self.slots.resize(Self::slots_for(space.room()));
+        self.slots.resize_eagerly(Self::slots_for(space.room()));
         self.rebuild(space);
     }
 

@@ -60,7 +60,7 @@ impl Memo {
 
     pub(super) fn new(capacity: usize, len: usize) -> Result<Memo, MapError> {
         let mut entries = Region::reserve_small_pages(capacity)?;
-        entries.resize(len);
+        entries.resize_eagerly(len);
         Ok(Memo { entries, patience: CROWD * len })
     }
 
@@ -115,7 +115,7 @@ impl Memo {
     /// Take more entries, and keep what is known. Answers move towards the end, never past one that has not moved.
     pub(super) fn grow(&mut self, len: usize) {
         let before = self.entries.len();
-        self.entries.resize(len);
+        self.entries.resize_eagerly(len);
         self.patience = CROWD * len;
         for at in (0..before).rev() {
             let [node, other, answer, operation] = std::mem::take(&mut self.entries[at]);

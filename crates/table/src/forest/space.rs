@@ -28,7 +28,7 @@ impl Space {
 
     pub(super) fn new(most: usize, granules: usize) -> Result<Space, MapError> {
         let mut words = Region::reserve_small_pages(most * GRANULE_WORDS)?;
-        words.resize(granules * GRANULE_WORDS);
+        words.resize_eagerly(granules * GRANULE_WORDS);
         // The places of the two terminals stay unused.
         Ok(Space { words, frontier: Forest::TERMINAL + 1, free: [NONE; SMALL + 1], free_granules: 0 })
     }
@@ -72,7 +72,7 @@ impl Space {
     }
 
     pub(super) fn grow(&mut self, granules: usize) {
-        self.words.resize(granules * GRANULE_WORDS);
+        self.words.resize_eagerly(granules * GRANULE_WORDS);
     }
 
     /// Would a node of so many words find a stretch?
