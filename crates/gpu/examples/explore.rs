@@ -1,4 +1,4 @@
-//! Explore `.bdd` models on the device, or by its twin: `explore [--twin] [--mem MIB] [--strategy NAME] MODEL…`
+//! Explore `.bdd` models on the device, or by its twin: `explore [--twin] [--mem MIB] [--strategy NAME] [--wide REQUESTS] MODEL…`
 //!
 //! Prints a line for each: states, rounds, seconds, and what went on.
 
@@ -10,12 +10,13 @@ use tremula_gpu::{Bulk, Cuda, Diagram, Graph, Machine, Twin};
 use tremula_models::{BddSystem, Limits, read_file};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (mut twin, mut bytes, mut strategy) = (false, 1 << 30, "par".to_owned());
+    let (mut twin, mut bytes, mut strategy, mut wide) = (false, 1 << 30, "par".to_owned(), None);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--twin" => twin = true,
             "--mem" => bytes = arguments.next().ok_or("--mem needs a number")?.parse::<usize>()? << 20,
+            "--wide" => wide = Some(arguments.next().ok_or("--wide needs a number")?.parse()?),
             "--strategy" => strategy = arguments.next().ok_or("--strategy needs a name")?,
             path => {
                 let model = read_file(path.as_ref(), &Limits::default())?;
@@ -24,7 +25,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let line = if twin {
                     run(Twin::new(graph.clone(), &initial, bytes)?, &graph, &model, strategy.parse()?)
                 } else {
-                    run(Cuda::new(&graph, &initial, bytes)?, &graph, &model, strategy.parse()?)
+                    let mut machine = Cuda::new(&graph, &initial, bytes)?;
+                    wide.into_iter().for_each(|requests| machine.set_wide(requests));
+                    run(machine, &graph, &model, strategy.parse()?)
                 };
                 println!("{path} {}", line.unwrap_or_else(|error| format!("unknown: {error}")));
             }

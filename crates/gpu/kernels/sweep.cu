@@ -89,6 +89,11 @@ __device__ Step next_step(const Sweep& sweep, const Step& step) {
     return {step.level + 1, (u32)counts, step.next_start(), step.numbers + (u32)(counts >> 32)};
 }
 
+// Are there so few requests that one block does better without the others?
+__device__ bool is_narrow(const Sweep& sweep, const Step& step) {
+    return step.count <= NARROW_DOWN && step.count < sweep.wide;
+}
+
 // Tell the host what was made. Threads of a tile make what its first one counts, or each its own.
 __device__ void count_requests(const Sweep& sweep, const Stock& stock) {
     u64 asked = stock.asked, kept = stock.kept;
@@ -111,15 +116,15 @@ __device__ Step expand(const Sweep& sweep, u64* buffer) {
     const u32 block_tiles = blockDim.x / TILE, own = threadIdx.x / TILE;
     Step step = {0, sweep.roots, 0, sweep.roots};
     while (step.level < sweep.levels && step.count > 0) {
-        bool narrow = step.count <= NARROW_DOWN;
-        if (step.count >= WIDE_DOWN) {
+        bool narrow = is_narrow(sweep, step);
+        if (step.count >= sweep.wide) {
             const u32 block_warps = blockDim.x / WARP;
             expand_wide_level(sweep, tile, stock, buffer, step, blockIdx.x * block_warps + threadIdx.x / WARP,
                               gridDim.x * block_warps);
         } else if (!narrow) {
             expand_level(sweep, tile, stock, buffer, step, blockIdx.x * block_tiles + own, gridDim.x * block_tiles);
         } else if (blockIdx.x == 0) {
-            while (step.level < sweep.levels && step.count > 0 && step.count <= NARROW_DOWN) {
+            while (step.level < sweep.levels && step.count > 0 && is_narrow(sweep, step)) {
                 expand_level(sweep, tile, stock, buffer, step, own, block_tiles);
                 __syncthreads();
                 step = next_step(sweep, step);

@@ -70,6 +70,7 @@ struct Sweep {
     u32 reduce;  // make nodes
     u32 grow;    // answer twice: without what is not wanted, and together with it
     u32 roots;   // requests that are there from the start
+    u32 wide;    // requests of a level that are many enough for a thread each
 };
 
 // A level on the way down.

@@ -46,10 +46,18 @@ fn machine_with(graph: &Graph, initial: &Diagram, bytes: usize) -> Option<Cuda> 
     }
 }
 
+/// Levels of so many requests count as wide, in turn: tests have no levels that are.
+const WIDE: [u32; 2] = [u32::MAX, 4];
+
 /// Explore, and compare with the CPU engine; false if there is no device.
 fn agrees(model: &BddSystem, strategy: Strategy, bytes: usize) -> bool {
+    WIDE.into_iter().all(|wide| agrees_if_wide(model, strategy, bytes, wide))
+}
+
+fn agrees_if_wide(model: &BddSystem, strategy: Strategy, bytes: usize, wide: u32) -> bool {
     let graph = Graph::compile(model).unwrap();
-    let Some(machine) = machine(&graph, model, bytes) else { return false };
+    let Some(mut machine) = machine(&graph, model, bytes) else { return false };
+    machine.set_wide(wide);
     let (manager, expected) = by_the_cpu_engine(model);
     let space = Bulk::new(machine, &graph, Attention::default());
     let reached = explore(&space, strategy, &mut ()).map_err(|stopped| stopped.error).unwrap();
@@ -99,8 +107,9 @@ fn too_little_device_memory_is_an_error_and_never_a_wrong_answer() {
     let graph = Graph::compile(&model).unwrap();
     let (manager, expected) = by_the_cpu_engine(&model);
     let (mut full, mut complete) = (0, 0);
-    for megabytes in [4, 16, 64, 256] {
-        let Some(machine) = machine(&graph, &model, megabytes << 20) else { return };
+    for (megabytes, wide) in [4, 16, 64, 256].into_iter().flat_map(|megabytes| WIDE.map(|wide| (megabytes, wide))) {
+        let Some(mut machine) = machine(&graph, &model, megabytes << 20) else { return };
+        machine.set_wide(wide);
         let space = Bulk::new(machine, &graph, Attention::default());
         match explore(&space, Strategy { order: Order::Par, frontier: true }, &mut ()) {
             Ok(reached) => {
@@ -113,7 +122,7 @@ fn too_little_device_memory_is_an_error_and_never_a_wrong_answer() {
             }
         }
     }
-    assert!(full > 0 && complete > 0, "{full} of 4 were full");
+    assert!(full > 0 && complete > 0, "{full} of 8 were full");
 }
 
 /// A sweep of some milliseconds, which nobody wants when it has just begun.

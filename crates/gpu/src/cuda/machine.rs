@@ -22,6 +22,8 @@ use tremula_diagrams::{Attention, Budget, Lease};
 const FIRST_PLACES: usize = 1 << 20;
 /// Places of the index that are used at first.
 const FIRST_INDEX: usize = 1 << 20;
+/// Requests of a level that are many enough for a thread each. Measured: docs/gpu.md.
+const WIDE: u32 = 65_536;
 /// Epochs have sixteen bits, and none is zero.
 const LAST_EPOCH: u32 = (1 << 16) - 1;
 
@@ -49,6 +51,8 @@ pub struct Cuda {
     list: CudaSlice<u32>,
     counts: CudaSlice<u64>,
     counters: CudaSlice<Counters>,
+    /// Requests of a level that are many enough for a thread each.
+    wide: u32,
     initial: Ref,
     figures: Figures,
 }
@@ -89,6 +93,11 @@ impl Cuda {
         Ok(context.mem_get_info().map_err(|error| NoDevice::NotFound(describe(&error)))?.0)
     }
 
+    /// Give a thread to each half of a short request from so many of them at a level on. The results are the same.
+    pub fn set_wide(&mut self, requests: u32) {
+        self.wide = requests;
+    }
+
     /// A machine for a system, with so many bytes of the first device.
     pub fn new(graph: &Graph, initial: &Diagram, bytes: usize) -> Result<Cuda, NoDevice> {
         let context = program::find_device()?;
@@ -121,6 +130,7 @@ impl Cuda {
                 index: stream.alloc_zeros(shares.requests * INDEX_PER_REQUEST)?,
                 index_capacity: FIRST_INDEX.min(shares.requests * INDEX_PER_REQUEST),
                 epoch: 0,
+                wide: WIDE,
                 elements: fresh(&stream, shares.elements)?,
                 requests: fresh(&stream, shares.requests)?,
                 growths: fresh(&stream, shares.requests)?,
@@ -237,6 +247,7 @@ impl Cuda {
             reduce: u32::from(purpose != Purpose::Visit),
             grow: u32::from(purpose == Purpose::Grow),
             roots: roots as u32,
+            wide: self.wide,
         }
     }
 

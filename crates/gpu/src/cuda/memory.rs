@@ -71,6 +71,7 @@ pub struct SweepArguments {
     pub reduce: u32,
     pub grow: u32,
     pub roots: u32,
+    pub wide: u32,
 }
 
 // SAFETY: plain integers in the order and with the alignment of C, as in the kernels.

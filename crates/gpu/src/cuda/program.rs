@@ -38,10 +38,8 @@ const TILE: u32 = 8;
 const BUFFER: u32 = 32;
 /// Elements that a tile takes at once.
 const ELEMENT_CHUNK: u32 = 64;
-/// Elements of a question that a single thread can have. Measured, as the next one: docs/gpu.md.
+/// Elements of a question that a single thread can have. Measured: docs/gpu.md.
 const SHORT: u32 = 8;
-/// Requests that are many enough for a thread each, on the way down.
-const WIDE_DOWN: u32 = 65_536;
 /// Requests that are few enough for one block, on the way down.
 const NARROW_DOWN: u32 = BLOCK / TILE;
 /// The same on the way up, where a request takes one thread.
@@ -135,7 +133,6 @@ fn definitions() -> impl Iterator<Item = String> {
         ("BUFFER", BUFFER),
         ("ELEMENT_CHUNK", ELEMENT_CHUNK),
         ("SHORT", SHORT),
-        ("WIDE_DOWN", WIDE_DOWN),
         ("NARROW_DOWN", NARROW_DOWN),
         ("NARROW_UP", NARROW_UP),
         ("MOST_NODE_PROBES", MOST_NODE_PROBES),
