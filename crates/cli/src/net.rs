@@ -79,7 +79,7 @@ pub fn markings_of_rank(
     drop(explored);
     if !args.quiet {
         output::to_stderr(
-            "tremula: the units of this net are not safe, as its file says; it is explored without them\n",
+            "tremula: the units of this net are not safe, although its file says so; it is explored without them\n",
         );
     }
     let without_units = PetriNet { units: None, ..net.clone() };

@@ -222,7 +222,7 @@ fn refuse_what_diagrams_cannot(args: &ReachArgs) -> Result<(), Trouble> {
     if args.strategy == Strategy::EXPLICIT {
         return refuse("--strategy explicit is for Petri nets");
     }
-    if args.deadlock { refuse("--deadlock is for Petri nets yet") } else { Ok(()) }
+    if args.deadlock { refuse("--deadlock is only for Petri nets so far") } else { Ok(()) }
 }
 
 /// Is there anything that the user wants and binary diagrams cannot?

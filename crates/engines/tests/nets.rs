@@ -611,6 +611,28 @@ fn numbers_beyond_all_values_are_listed() {
     assert!(explored > 30 && listed > 10, "{explored} nets, {listed} with lists");
 }
 
+#[test]
+fn transitions_beyond_all_values_that_never_fire_do_no_harm() {
+    let arc = |place, weight| vec![Arc { place, weight }];
+    for weight in [5_u64 << 38, 1 << 63] {
+        let transition = |id: &str, inputs, outputs| Transition { id: id.to_owned(), name: None, inputs, outputs };
+        let place = |id: &str| Place { id: id.to_owned(), name: None, initial: 0 };
+        let net = PetriNet {
+            places: vec![place("a"), place("b")],
+            transitions: vec![
+                transition("t", arc(1, 5 << 38), arc(0, 5 << 38)),
+                transition("u", arc(0, 1), arc(0, weight)),
+            ],
+            ..PetriNet::default()
+        };
+        let system = build(&net, &[0, 1], &Budget::new(MEMORY), MddOptions::default()).unwrap();
+        let states = system.saturator(Saturation::default()).run().unwrap();
+        let stuck = system.deadlocks(&states).unwrap();
+        let trace = system.shortest_trace(&stuck).unwrap().expect("it is stuck from the start");
+        assert!(trace.firings.is_empty() && trace.holds(&net));
+    }
+}
+
 fn is_listed(system: &NetSystem) -> bool {
     system.encoding.variables.iter().any(|variable| matches!(variable, net::Variable::Listed { .. }))
 }

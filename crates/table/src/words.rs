@@ -13,7 +13,8 @@
 //! Invariants: a slot holds zero or a word plus one; a word is in the first run of taken slots from its home on; at least
 //! a quarter of the slots is free, so that every search ends.
 
-use crate::budget::{Budget, Lease, OverBudget};
+use crate::attention::{Attention, Interrupt};
+use crate::budget::{Budget, Lease};
 use crate::layout::{fold, scale};
 use crate::memory::Region;
 use bytemuck::Pod;
@@ -65,6 +66,8 @@ word!(u64, |word| fold(word, 0));
 word!(u128, |word| fold(word as u64, (word >> 64) as u64));
 
 const INITIAL_SLOTS: usize = 1 << 10;
+/// Slots that are moved before somebody who wants to stop is noticed.
+const SLOTS_PER_LOOK: usize = 1 << 18;
 /// With so many bytes of slots, huge pages pay.
 const HUGE_PAGES_FROM: usize = 8 << 20;
 
@@ -74,13 +77,14 @@ pub struct WordSet<W: Word> {
     len: usize,
     lease: Lease,
     budget: Budget,
+    attention: Attention,
 }
 
 impl<W: Word> WordSet<W> {
-    /// The empty set.
-    pub fn new(budget: &Budget) -> Result<WordSet<W>, OverBudget> {
+    /// The empty set; `attention` can end the growth of a large one.
+    pub fn new(budget: &Budget, attention: &Attention) -> Result<WordSet<W>, Interrupt> {
         let (slots, lease) = slots(budget, INITIAL_SLOTS)?;
-        Ok(WordSet { slots, len: 0, lease, budget: budget.clone() })
+        Ok(WordSet { slots, len: 0, lease, budget: budget.clone(), attention: attention.clone() })
     }
 
     /// How many words are in the set.
@@ -103,7 +107,7 @@ impl<W: Word> WordSet<W> {
 
     /// Add a word; false if it was there already. On error the set is as it was.
     #[inline]
-    pub fn insert(&mut self, word: W) -> Result<bool, OverBudget> {
+    pub fn insert(&mut self, word: W) -> Result<bool, Interrupt> {
         if 4 * self.len >= 3 * self.slots.len() {
             self.grow()?;
         }
@@ -114,10 +118,15 @@ impl<W: Word> WordSet<W> {
 
     /// Move into twice as many slots.
     #[cold]
-    fn grow(&mut self) -> Result<(), OverBudget> {
+    fn grow(&mut self) -> Result<(), Interrupt> {
         let (mut grown, lease) = slots(&self.budget, 2 * self.slots.len())?;
-        for &taken in self.slots.iter().filter(|&&slot| slot != W::zeroed()) {
-            put(&mut grown, taken);
+        for some in self.slots.chunks(SLOTS_PER_LOOK) {
+            if self.attention.is_cancelled() {
+                return Err(Interrupt::Cancelled);
+            }
+            for &taken in some.iter().filter(|&&slot| slot != W::zeroed()) {
+                put(&mut grown, taken);
+            }
         }
         (self.slots, self.lease) = (grown, lease);
         Ok(())
@@ -140,12 +149,12 @@ impl<W: Word> WordSet<W> {
 }
 
 /// Empty slots.
-fn slots<W: Word>(budget: &Budget, count: usize) -> Result<(Region<W>, Lease), OverBudget> {
+fn slots<W: Word>(budget: &Budget, count: usize) -> Result<(Region<W>, Lease), Interrupt> {
     let bytes = count.saturating_mul(size_of::<W>());
-    let lease = budget.take(bytes)?;
+    let lease = budget.take(bytes).map_err(|_| Interrupt::TableFull)?;
     let reserve = if bytes < HUGE_PAGES_FROM { Region::reserve_small_pages } else { Region::reserve };
     // Without address space there is no memory either.
-    let mut slots = reserve(count).map_err(|_| OverBudget { limit: budget.limit() })?;
+    let mut slots = reserve(count).map_err(|_| Interrupt::TableFull)?;
     slots.resize(count);
     Ok((slots, lease))
 }
@@ -193,7 +202,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn agrees_with_a_tree<W: Word + std::fmt::Debug>(word: impl Fn(u64) -> W) {
-        let mut set = WordSet::new(&Budget::new(1 << 24)).unwrap();
+        let mut set = WordSet::new(&Budget::new(1 << 24), &Attention::default()).unwrap();
         let mut tree = BTreeSet::new();
         let mut seed = 1_u64;
         for _ in 0..50_000 {
@@ -215,12 +224,22 @@ mod tests {
     #[test]
     fn the_budget_ends_growth_and_loses_nothing() {
         let budget = Budget::new(100_000);
-        let mut set = WordSet::<u64>::new(&budget).unwrap();
+        let mut set = WordSet::<u64>::new(&budget, &Attention::default()).unwrap();
         let full = (0..).find(|&number| set.insert(number).is_err()).unwrap();
         assert_eq!(set.len() as u64, full);
         assert!(set.insert(full).is_err());
         assert!(budget.peak() <= 100_000);
         assert!(set.into_sorted().iter().copied().eq(0..full));
         assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn growth_can_be_stopped_and_loses_nothing() {
+        let (budget, attention) = (Budget::new(1 << 24), Attention::default());
+        let mut set = WordSet::<u64>::new(&budget, &attention).unwrap();
+        attention.cancel();
+        let stopped = (0..).find(|&number| set.insert(number).is_err()).unwrap();
+        assert_eq!(set.insert(stopped), Err(Interrupt::Cancelled));
+        assert!(set.into_sorted().iter().copied().eq(0..stopped));
     }
 }

@@ -26,7 +26,8 @@ impl Change {
     /// The value afterwards.
     #[inline]
     pub fn apply(&self, value: u32) -> Result<u32, Error> {
-        u32::try_from(i64::from(value) + self.delta).map_err(|_| Error::ValueTooLarge { level: self.level })
+        let after = i64::from(value).checked_add(self.delta).and_then(|after| u32::try_from(after).ok());
+        after.ok_or(Error::ValueTooLarge { level: self.level })
     }
 
     fn is_identity(&self) -> bool {
@@ -63,7 +64,10 @@ impl Events {
         if !changes.is_sorted_by(|a, b| a.level < b.level) {
             return Err(Error::UnorderedChanges);
         }
-        if changes.iter().any(|change| change.least > change.most || i64::from(change.least) + change.delta < 0) {
+        if changes
+            .iter()
+            .any(|change| change.least > change.most || i64::from(change.least).saturating_add(change.delta) < 0)
+        {
             return Err(Error::ImpossibleChange);
         }
         let matter = changes.iter().rev().filter(|change| !change.is_identity());

@@ -70,15 +70,17 @@ impl MddManager {
         }
     }
 
-    /// The event that undoes another: it leads from each state back to those that the other came from.
-    pub fn reversed(&self, event: Event) -> Result<Event, Error> {
+    /// The event that undoes another: it leads from each state back to those that the other came from. None if the other
+    /// leads nowhere, because all values that it leads to are too large.
+    pub fn reversed(&self, event: Event) -> Result<Option<Event>, Error> {
         let core = &mut *self.core();
-        let changes = core.events.changes(event).map(|change| {
-            let after = |value: u32| u32::try_from(i64::from(value) + change.delta).unwrap_or(u32::MAX);
-            Change { least: after(change.least), most: after(change.most), delta: -change.delta, ..change }
-        });
-        let changes: Vec<Change> = changes.collect();
-        core.event(&changes)
+        let back = |change: Change| {
+            let least = change.apply(change.least).ok()?;
+            let most = change.apply(change.most).unwrap_or(u32::MAX);
+            Some(Change { least, most, delta: -change.delta, ..change })
+        };
+        let changes: Option<Vec<Change>> = core.events.changes(event).map(back).collect();
+        changes.map(|changes| core.event(&changes)).transpose()
     }
 
     /// The changes of an event, from above; not those that change nothing and allow everything.

@@ -22,6 +22,12 @@ pub enum EncodingError {
         /// The place.
         place: String,
     },
+    /// Too many events would be needed for the numbers of tokens that a place may have.
+    #[error("place `{place}` may have too many different numbers of tokens, with arcs of great weights")]
+    TooManyNumbers {
+        /// The place.
+        place: String,
+    },
 }
 
 /// What the values of one variable mean.
@@ -137,7 +143,8 @@ impl EncodedNet {
         let levels = levels(net, &variables);
         let encoder = Encoder { net, variables: &variables, levels: &levels };
         let initial = encoder.initial()?;
-        let transitions = net.transitions.iter().map(|transition| encoder.events(&transition.effects()));
+        let mut left = MOST_MORE_EVENTS;
+        let transitions = net.transitions.iter().map(|transition| encoder.events(&transition.effects(), &mut left));
         let transitions = transitions.collect::<Result<_, _>>()?;
         Ok(EncodedNet { encoding: Encoding { variables, initial, constants }, transitions })
     }
@@ -208,15 +215,17 @@ fn variables(
         keyed.push((sum as f64 / places.len() as f64, Variable::Group { places, or_none: !always_one, believed }));
     }
     let mut constants = Vec::new();
-    for (place, Steps { divisor, greatest }) in (0..).zip(steps(net)).filter(|&(place, _)| !grouped[place as usize]) {
+    let steps = steps(net);
+    let large: Vec<bool> = (0..).zip(&steps).map(|(place, steps)| steps.are_large(net.places[place].initial)).collect();
+    let effects = listing::effects_on(net, &large);
+    for (place, Steps { divisor, .. }) in (0..).zip(steps).filter(|&(place, _)| !grouped[place as usize]) {
         let initial = net.places[place as usize].initial;
         if divisor == 0 {
             constants.push((place, initial));
             continue;
         }
-        let counts = u32::try_from(greatest.max(initial) / divisor).is_ok();
         let bound = bounds.get(place as usize).copied().flatten();
-        let listed = (!counts).then(|| listing::numbers(net, place, bound)).flatten();
+        let listed = effects.get(&place).and_then(|effects| listing::numbers(initial, effects, bound));
         let variable = match listed {
             Some(numbers) => Variable::Listed { place, numbers },
             None => Variable::Place { place, least: initial % divisor, step: divisor },
@@ -239,6 +248,9 @@ fn levels(net: &PetriNet, variables: &[Variable]) -> Vec<Option<u32>> {
     levels
 }
 
+/// From so many steps on, a list of numbers is tried.
+const LARGE: u64 = 1 << 24;
+
 /// What transitions do to the tokens of a place.
 #[derive(Copy, Clone, Default)]
 struct Steps {
@@ -246,6 +258,13 @@ struct Steps {
     divisor: u64,
     /// The greatest change, or number of tokens asked for.
     greatest: u64,
+}
+
+impl Steps {
+    /// Do values count so far that a list of the numbers may be better? Some large steps may lead beyond all values.
+    fn are_large(&self, initial: u64) -> bool {
+        self.divisor > 0 && self.greatest.max(initial) / self.divisor >= LARGE
+    }
 }
 
 /// For each place.
@@ -265,8 +284,8 @@ fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
-/// A transition has at most so many.
-const MOST_EVENTS: usize = 1 << 16;
+/// All transitions together have at most so many events more than one each: they are not worth much memory.
+const MOST_MORE_EVENTS: usize = 1 << 13;
 
 struct Encoder<'a> {
     net: &'a PetriNet,
@@ -312,8 +331,9 @@ impl Encoder<'_> {
         Some(by_level)
     }
 
-    /// The events of a transition: of the changes that each of its variables may make, by ascending level, one of each.
-    fn events(&self, effects: &[Effect]) -> Result<Vec<Vec<Change>>, EncodingError> {
+    /// The events of a transition: of the changes that each of its variables may make, by ascending level, one of each. All
+    /// transitions together have at most `left` more events than one each.
+    fn events(&self, effects: &[Effect], left: &mut usize) -> Result<Vec<Vec<Change>>, EncodingError> {
         let Some(by_level) = self.by_level(effects) else { return Ok(Vec::new()) };
         let mut events = vec![Vec::with_capacity(by_level.len())];
         for at_level in by_level.chunk_by(|a, b| a.0 == b.0) {
@@ -322,12 +342,14 @@ impl Encoder<'_> {
                 events.iter_mut().for_each(|event| event.push(only));
                 continue;
             }
-            if events.len().saturating_mul(changes.len()) > MOST_EVENTS {
-                return Err(self.too_many(at_level[0].1.place));
+            if events.len() * changes.len() > *left + 1 {
+                let place = self.net.places[at_level[0].1.place as usize].id.clone();
+                return Err(EncodingError::TooManyNumbers { place });
             }
             let with = |event: &Vec<Change>, &change: &Change| event.iter().copied().chain([change]).collect();
             events = events.iter().flat_map(|event| changes.iter().map(|change| with(event, change))).collect();
         }
+        *left -= events.len().saturating_sub(1);
         Ok(events)
     }
 

@@ -168,8 +168,8 @@ impl<W: Word> Listing<W> {
         let moves = changes.filter_map(|changes| Move::new(&changes, packing, &shifts)).collect();
         let with_value = |word: W, (&value, &shift): (&u32, &u32)| word | W::from(value) << shift;
         let start = system.encoding.initial.iter().zip(&shifts).fold(W::from(0), with_value);
-        let mut listed = WordSet::new(budget).map_err(|_| Error::TableFull)?;
-        listed.insert(start).map_err(|_| Error::TableFull)?;
+        let mut listed = WordSet::new(budget, attention)?;
+        listed.insert(start)?;
         Ok(Listing {
             moves,
             widths: packing.widths.clone(),
@@ -218,7 +218,7 @@ impl<W: Word> Listing<W> {
     fn list_found(&mut self) -> Result<(), Error> {
         self.lease_for(self.waiting.len() + self.found.len())?;
         for marking in self.found.drain(..) {
-            if self.listed.insert(marking).map_err(|_| Error::TableFull)? {
+            if self.listed.insert(marking)? {
                 self.waiting.push(marking);
             }
         }
@@ -237,7 +237,7 @@ impl<W: Word> Listing<W> {
     }
 
     fn diagram(&mut self, manager: &MddManager) -> Result<Mdd, Error> {
-        let empty = WordSet::new(&self.budget).map_err(|_| Error::TableFull)?;
+        let empty = WordSet::new(&self.budget, &self.attention)?;
         let mut words = std::mem::replace(&mut self.listed, empty).into_sorted();
         // The manager keeps a node for each of them.
         let _nodes = self.budget.take(words.len() * size_of::<u32>()).map_err(|_| Error::TableFull)?;

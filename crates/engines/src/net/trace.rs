@@ -68,8 +68,8 @@ impl NetSystem {
         let mut firings = Vec::new();
         for (before, event) in history.iter().rev() {
             if !at.minus(before)?.is_empty() {
-                let back = self.manager.reversed(self.events[*event])?;
-                let (_, predecessor) = self.predecessor(&at, before, &[back])?;
+                let back = [self.manager.reversed(self.events[*event])?];
+                let (_, predecessor) = self.predecessor(&at, before, &back)?;
                 firings.push(self.transitions[*event] as usize);
                 at = predecessor;
             }
@@ -81,7 +81,7 @@ impl NetSystem {
     /// From a marking of the last set to the initial one, by markings of the sets between.
     fn walk_back(&self, distances: &[Mdd], values: Vec<u32>) -> Result<Trace, Error> {
         let marking = self.encoding.marking(&values);
-        let back: Vec<Event> =
+        let back: Vec<Option<Event>> =
             self.events.iter().map(|&event| self.manager.reversed(event)).collect::<Result<_, _>>()?;
         let mut at = self.manager.vector(&values)?;
         let mut firings = Vec::new();
@@ -95,8 +95,8 @@ impl NetSystem {
     }
 
     /// A marking of `before` from which an event leads to the only one of `at`, and the number of the event.
-    fn predecessor(&self, at: &Mdd, before: &Mdd, back: &[Event]) -> Result<(usize, Mdd), Error> {
-        for (number, &event) in back.iter().enumerate() {
+    fn predecessor(&self, at: &Mdd, before: &Mdd, back: &[Option<Event>]) -> Result<(usize, Mdd), Error> {
+        for (number, event) in back.iter().enumerate().filter_map(|(number, event)| Some((number, (*event)?))) {
             let sources = at.fire(event)?.intersection(before)?;
             if let Some(values) = sources.vectors().next() {
                 return Ok((number, self.manager.vector(&values)?));
