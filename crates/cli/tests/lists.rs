@@ -33,7 +33,7 @@ fn what_lists_cannot_is_refused() {
     for (args, words) in [
         (&["reach", &path, "--engine", "mdd"][..], "--engine mdd is for Petri nets"),
         (&["reach", &path, "--order", "force"], "--order auto or given"),
-        (&["reach", &path, "--deadlock"], "--deadlock is for Petri nets"),
+        (&["reach", &path, "--deadlock"], "--deadlock is only for Petri nets"),
         (&["reach", &path, "--save-states", &at(&folder, "states")], "cannot be saved"),
         (&["convert", &path, &at(&folder, "out.bdd")], "takes .bdd files only"),
     ] {
