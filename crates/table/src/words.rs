@@ -1,13 +1,13 @@
 //! A set of words, each of which is a whole state: for state spaces that no diagram makes small.
 //!
 //! ```
-//! use tremula_table::{Budget, WordSet};
-//! let mut set = WordSet::<u64>::new(&Budget::new(1 << 20))?;
+//! use tremula_table::{Attention, Budget, WordSet};
+//! let mut set = WordSet::<u64>::new(&Budget::new(1 << 20), &Attention::default())?;
 //! assert_eq!(set.insert(7), Ok(true));
 //! assert_eq!(set.insert(7), Ok(false));
 //! set.insert(3)?;
 //! assert_eq!(set.into_sorted()[..], [3, 7]);
-//! # Ok::<(), tremula_table::OverBudget>(())
+//! # Ok::<(), tremula_table::Interrupt>(())
 //! ```
 //!
 //! Invariants: a slot holds zero or a word plus one; a word is in the first run of taken slots from its home on; at least
