@@ -1,4 +1,5 @@
-//! Explore `.bdd` models on the device, or by its twin: `explore [--twin] [--mem MIB] [--strategy NAME] [--wide REQUESTS] MODEL…`
+//! Explore `.bdd` models on the device, or by its twin:
+//! `explore [--twin] [--mem MIB] [--strategy NAME] [--wide REQUESTS] MODEL…`
 //!
 //! Prints a line for each: states, rounds, seconds, and what went on.
 

@@ -2,6 +2,7 @@
 
 use super::core::{Core, MddOptions};
 use super::event::{Change, Event};
+use super::levels::Levels;
 use super::measure::Survey;
 use super::project::Plan;
 use super::saturate::{Closure, Saturation};
@@ -244,7 +245,8 @@ impl Mdd {
 
     /// How many nodes the diagram has.
     pub fn node_count(&self) -> Result<usize, Error> {
-        self.survey(|_, _| 0, |survey| survey.nodes())
+        let (set, core) = (self.node(), self.manager.core());
+        if set <= Forest::TERMINAL { Ok(0) } else { Ok(Levels::new(&core, set)?.node_count()) }
     }
 
     /// Is this vector in the set?
