@@ -1,6 +1,7 @@
 //! Explore `.bdd` models on the device, or by its twin:
-//! `explore [--twin] [--mem MIB] [--strategy NAME] [--wide REQUESTS] MODEL…`
+//! `explore [--twin] [--mem MIB] [--strategy NAME] [--wide REQUESTS] [--all-places] MODEL…`
 //!
+//! With `--all-places` the table of a device has its full size from the start, so that references are as large as they get.
 //! Prints a line for each: states, rounds, seconds, and what went on.
 
 use std::error::Error;
@@ -11,11 +12,12 @@ use tremula_gpu::{Bulk, Cuda, Diagram, Graph, Machine, Twin};
 use tremula_models::{BddSystem, Limits, read_file};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (mut twin, mut bytes, mut strategy, mut wide) = (false, 1 << 30, "par".to_owned(), None);
+    let (mut twin, mut bytes, mut strategy, mut wide, mut all_places) = (false, 1 << 30, "par".to_owned(), None, false);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--twin" => twin = true,
+            "--all-places" => all_places = true,
             "--mem" => bytes = arguments.next().ok_or("--mem needs a number")?.parse::<usize>()? << 20,
             "--wide" => wide = Some(arguments.next().ok_or("--wide needs a number")?.parse()?),
             "--strategy" => strategy = arguments.next().ok_or("--strategy needs a name")?,
@@ -28,6 +30,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                 } else {
                     let mut machine = Cuda::new(&graph, &initial, bytes)?;
                     wide.into_iter().for_each(|requests| machine.set_wide(requests));
+                    if all_places {
+                        machine.grow_at_once()?;
+                    }
                     run(machine, &graph, &model, strategy.parse()?)
                 };
                 println!("{path} {}", line.unwrap_or_else(|error| format!("unknown: {error}")));

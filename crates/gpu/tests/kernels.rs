@@ -89,6 +89,22 @@ fn models_have_the_same_states_on_the_device() {
 }
 
 #[test]
+fn a_table_of_full_size_has_the_same_states() {
+    let model = model("beem/adding.1.bdd.gz");
+    let graph = Graph::compile(&model).unwrap();
+    let Some(mut machine) = machine(&graph, &model, 1 << 30) else { return };
+    let before = machine.figures().capacity;
+    machine.grow_at_once().unwrap();
+    assert!(machine.figures().capacity > 10 * before);
+    let (manager, expected) = by_the_cpu_engine(&model);
+    let space = Bulk::new(machine, &graph, Attention::default());
+    let reached = explore(&space, Strategy { order: Order::Par, frontier: true }, &mut ())
+        .map_err(|stopped| stopped.error)
+        .unwrap();
+    assert!(space.bring_back(&reached.states, &manager).unwrap() == expected);
+}
+
+#[test]
 fn hardly_any_device_memory_is_refused() {
     let model = model("beem/phils.1.bdd");
     let graph = Graph::compile(&model).unwrap();

@@ -98,6 +98,22 @@ impl Cuda {
         self.wide = requests;
     }
 
+    /// Take all places at once that the memory has, instead of growing. The initial states get a new reference.
+    pub fn grow_at_once(&mut self) -> Result<(), Trouble> {
+        self.initial = self.copy_into(self.tables[1].len(), &[self.initial])?[0];
+        Ok(())
+    }
+
+    /// Copy some sets into the other table, of so many places, and leave everything else behind.
+    fn copy_into(&mut self, places: usize, keep: &[Ref]) -> Result<Vec<Ref>, Trouble> {
+        let (answers, counters) = self.run(&as_they_are(keep), Purpose::Copy(places))?;
+        let results = self.results(answers)?;
+        self.tables.swap(0, 1);
+        (self.capacity, self.used) = (places, counters.made as usize);
+        self.figures.collections += 1;
+        Ok(results)
+    }
+
     /// A machine for a system, with so many bytes of the first device.
     pub fn new(graph: &Graph, initial: &Diagram, bytes: usize) -> Result<Cuda, NoDevice> {
         let context = program::find_device()?;
@@ -325,12 +341,7 @@ impl Machine for Cuda {
 
     fn collect(&mut self, keep: &[Ref]) -> Result<Vec<Ref>, Trouble> {
         let places = (self.capacity * GROWTH).min(self.tables[1].len()).max(self.capacity);
-        let (answers, counters) = self.run(&as_they_are(keep), Purpose::Copy(places))?;
-        let results = self.results(answers)?;
-        self.tables.swap(0, 1);
-        (self.capacity, self.used) = (places, counters.made as usize);
-        self.figures.collections += 1;
-        Ok(results)
+        self.copy_into(places, keep)
     }
 
     fn export(&mut self, set: Ref, budget: &Budget) -> Result<(Diagram, Lease), Trouble> {
