@@ -136,7 +136,7 @@ __device__ void enlist(const Sweep& sweep, const Tile& tile, Stock& stock, const
     }
 }
 
-// Find the request for a question, or make it.
+// Find the request for a question, or make it. It may be one of an earlier sweep: then it has its answer.
 //
 // An entry of the index is published by a releasing compare-and-swap. Whoever finds an entry that may be the wanted one
 // passes a fence before looking at the request and its elements, so that the two synchronise. Entries never change

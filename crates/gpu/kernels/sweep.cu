@@ -114,7 +114,7 @@ __device__ Step expand(const Sweep& sweep, u64* buffer) {
     Tile tile;
     Stock stock = {};
     const u32 block_tiles = blockDim.x / TILE, own = threadIdx.x / TILE;
-    Step step = {0, sweep.roots, 0, sweep.roots};
+    Step step = {0, sweep.roots, 0, sweep.first + sweep.roots};
     while (step.level < sweep.levels && step.count > 0) {
         bool narrow = is_narrow(sweep, step);
         if (step.count >= sweep.wide) {
@@ -203,5 +203,7 @@ __device__ void reduce(const Sweep& sweep, u32 level, u64 start) {
 extern "C" __global__ void __launch_bounds__(BLOCK, 1) sweep(const __grid_constant__ Sweep sweep) {
     __shared__ u64 buffers[BLOCK / TILE * BUFFER];
     Step end = expand(sweep, buffers + threadIdx.x / TILE * BUFFER);
+    // Whoever still reads it, after a run of narrow levels, reads the same.
+    if (blockIdx.x == 0 && threadIdx.x == 0) sweep.counters->numbers = end.numbers;
     if (sweep.reduce) reduce(sweep, end.level, end.start);
 }

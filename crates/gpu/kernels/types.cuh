@@ -36,7 +36,7 @@ struct Counters {
     u64 start;     // where the list of `level` begins
     u64 asked;     // requests that were made
     u64 kept;      // elements of requests that were made
-    u32 numbers;   // of requests, taken before `level`
+    u32 numbers;   // of requests, taken before `level`; in the end, all that are taken
     u32 made;      // nodes that were put into the table
     u32 level;     // where a run of narrow levels has ended
     u32 full;      // what there was no room for, or that the host wants the sweep to stop
@@ -70,6 +70,7 @@ struct Sweep {
     u32 reduce;  // make nodes
     u32 grow;    // answer twice: without what is not wanted, and together with it
     u32 roots;   // requests that are there from the start
+    u32 first;   // number of the first of them; those before it were answered by earlier sweeps
     u32 wide;    // requests of a level that are many enough for a thread each
 };
 

@@ -2,6 +2,7 @@
 
 use super::alarm::Alarm;
 use super::memory::{Counters, Growth, HOLE, Request, SweepArguments};
+use super::past::Past;
 use super::program::{self, BLOCK, FULL_INDEX, FULL_NODES, FULL_REQUESTS, NoDevice, STOPPED, describe};
 use crate::diagram::Diagram;
 use crate::graph::Graph;
@@ -15,6 +16,7 @@ use cudarc::driver::{
     sys::CUdevice_attribute_enum as Attribute,
 };
 use std::mem::offset_of;
+use std::ops::Range;
 use std::sync::Arc;
 use tremula_diagrams::{Attention, Budget, Lease};
 
@@ -24,8 +26,8 @@ const FIRST_PLACES: usize = 1 << 20;
 const FIRST_INDEX: usize = 1 << 20;
 /// Requests of a level that are many enough for a thread each. Measured: docs/gpu.md.
 const WIDE: u32 = 65_536;
-/// Epochs have sixteen bits, and none is zero.
-const LAST_EPOCH: u32 = (1 << 16) - 1;
+/// Part of the requests and elements there is room for that earlier sweeps may have taken when a sweep begins.
+const MOST_PAST: (usize, usize) = (1, 2);
 
 /// A machine on the first CUDA device.
 pub struct Cuda {
@@ -44,7 +46,9 @@ pub struct Cuda {
     index: CudaSlice<u64>,
     /// Places of the index that are in use: more are slower.
     index_capacity: usize,
-    epoch: u32,
+    past: Past,
+    /// Requests of earlier sweeps that are kept at most.
+    most_past: usize,
     elements: CudaSlice<u64>,
     requests: CudaSlice<Request>,
     growths: CudaSlice<Growth>,
@@ -98,6 +102,11 @@ impl Cuda {
         self.wide = requests;
     }
 
+    /// Keep at most so many requests of earlier sweeps, to find them answered. The results are the same.
+    pub fn keep_requests(&mut self, most: usize) {
+        self.most_past = most.min(self.requests.len() / MOST_PAST.1 * MOST_PAST.0);
+    }
+
     /// Take all places at once that the memory has, instead of growing. The initial states get a new reference.
     pub fn grow_at_once(&mut self) -> Result<(), Trouble> {
         self.initial = self.copy_into(self.tables[1].len(), &[self.initial])?[0];
@@ -145,7 +154,8 @@ impl Cuda {
                 used: nodes.used(),
                 index: stream.alloc_zeros(shares.requests * INDEX_PER_REQUEST)?,
                 index_capacity: FIRST_INDEX.min(shares.requests * INDEX_PER_REQUEST),
-                epoch: 0,
+                past: Past::nothing(),
+                most_past: shares.requests / MOST_PAST.1 * MOST_PAST.0,
                 wide: WIDE,
                 elements: fresh(&stream, shares.elements)?,
                 requests: fresh(&stream, shares.requests)?,
@@ -161,10 +171,13 @@ impl Cuda {
         allocated().map_err(failed)
     }
 
-    /// Sweep, with a larger part of the index if the part in use is too small.
+    /// Sweep. What there is no room for beside earlier sweeps is tried again without them, or with a larger part of the
+    /// index if the part in use is too small.
     fn run(&mut self, roots: &[Root], purpose: Purpose) -> Result<(Answers, Counters), Trouble> {
+        let failed = |error: DriverError| Trouble::Device(describe(&error));
+        self.make_room(purpose).map_err(failed)?;
         loop {
-            let (answers, counters) = self.launch(roots, purpose).map_err(|error| Trouble::Device(describe(&error)))?;
+            let (answers, counters) = self.launch(roots, purpose).map_err(failed)?;
             if purpose.adds_nodes() {
                 self.used += counters.made as usize;
             }
@@ -174,35 +187,68 @@ impl Cuda {
             if counters.full == 0 {
                 return Ok((answers, counters));
             }
+            let was_alone = self.past.requests == 0;
+            self.forget().map_err(failed)?;
             if counters.full & STOPPED != 0 {
                 return Err(Trouble::Stopped);
             }
-            if counters.full != FULL_INDEX || self.index_capacity == self.index.len() {
-                let part = if counters.full & FULL_NODES != 0 { Part::Nodes } else { Part::Requests };
-                return Err(Trouble::Full(part));
+            if counters.full & FULL_NODES != 0 {
+                return Err(Trouble::Full(Part::Nodes));
             }
-            self.index_capacity = (self.index_capacity * GROWTH).min(self.index.len());
+            if !(counters.full == FULL_INDEX && self.enlarge_index()) && was_alone {
+                return Err(Trouble::Full(Part::Requests));
+            }
         }
+    }
+
+    /// Forget what earlier sweeps asked where it would be in the way: entries of the index are half as many as its
+    /// places at most, half of the requests are for the sweep itself, and those that visit sets number theirs from 0.
+    fn make_room(&mut self, purpose: Purpose) -> Result<(), DriverError> {
+        let is_crowded = self.past.requests * INDEX_PER_REQUEST > self.index_capacity;
+        let is_much =
+            self.past.requests > self.most_past || self.past.elements > self.elements.len() / MOST_PAST.1 * MOST_PAST.0;
+        if is_crowded && !is_much {
+            self.enlarge_index();
+        }
+        if is_crowded || is_much || !purpose.adds_nodes() {
+            self.forget()?;
+        }
+        Ok(())
+    }
+
+    /// Use more of the index, if there is more. Its entries have other places then.
+    fn enlarge_index(&mut self) -> bool {
+        let before = self.index_capacity;
+        self.index_capacity = (before * GROWTH).min(self.index.len());
+        self.index_capacity > before
+    }
+
+    /// Earlier sweeps have asked nothing.
+    fn forget(&mut self) -> Result<(), DriverError> {
+        if self.past.forget() {
+            self.stream.memset_zeros(&mut self.index)?;
+        }
+        Ok(())
     }
 
     /// One launch; what there was no room for is among the counters.
     fn launch(&mut self, roots: &[Root], purpose: Purpose) -> Result<(Answers, Counters), DriverError> {
-        let (answers, requests, elements) = describe_roots(roots, !purpose.adds_nodes());
+        let (answers, requests, elements) = describe_roots(roots, !purpose.adds_nodes(), &self.past);
         let mut result = Counters::default();
         if requests.is_empty() {
             return Ok((answers, result));
         }
-        if requests.len() > self.requests.len() || elements.len() > self.elements.len() {
+        let Past { requests: first, elements: before, .. } = self.past;
+        if first + requests.len() > self.requests.len() || before + elements.len() > self.elements.len() {
             result.full = FULL_REQUESTS;
             return Ok((answers, result));
         }
-        self.begin_epoch()?;
-        let handed_out = Counters { elements: elements.len() as u64, ..Counters::default() };
+        let handed_out = Counters { elements: (before + elements.len()) as u64, ..Counters::default() };
         let mut counts = vec![0u64; self.bits as usize + 1];
         counts[0] = requests.len() as u64;
-        let list: Vec<u32> = (0..requests.len() as u32).collect();
-        self.stream.memcpy_htod(&requests, &mut self.requests)?;
-        self.stream.memcpy_htod(&elements, &mut self.elements)?;
+        let list: Vec<u32> = (first as u32..).take(requests.len()).collect();
+        self.stream.memcpy_htod(&requests, &mut self.requests.slice_mut(first..))?;
+        self.stream.memcpy_htod(&elements, &mut self.elements.slice_mut(before..))?;
         self.stream.memcpy_htod(&list, &mut self.list)?;
         self.stream.memcpy_htod(&counts, &mut self.counts)?;
         self.stream.memcpy_htod(&[handed_out], &mut self.counters)?;
@@ -220,16 +266,10 @@ impl Cuda {
         }
         self.stream.memcpy_dtoh(&self.counters, std::slice::from_mut(&mut result))?;
         self.stream.synchronize()?;
-        Ok((answers, result))
-    }
-
-    fn begin_epoch(&mut self) -> Result<(), DriverError> {
-        if self.epoch == LAST_EPOCH {
-            self.stream.memset_zeros(&mut self.index)?;
-            self.epoch = 0;
+        if result.full == 0 {
+            (self.past.requests, self.past.elements) = (result.numbers as usize, result.elements as usize);
         }
-        self.epoch += 1;
-        Ok(())
+        Ok((answers, result))
     }
 
     fn arguments(&self, purpose: Purpose, roots: usize) -> SweepArguments {
@@ -258,11 +298,12 @@ impl Cuda {
             counters: self.address(&self.counters),
             room: Shares::nodes(places).saturating_sub(used) as u64,
             levels: self.bits,
-            epoch: self.epoch,
+            epoch: self.past.epoch(purpose == Purpose::Grow),
             visit: u32::from(!purpose.adds_nodes()),
             reduce: u32::from(purpose != Purpose::Visit),
             grow: u32::from(purpose == Purpose::Grow),
             roots: roots as u32,
+            first: self.past.requests as u32,
             wide: self.wide,
         }
     }
@@ -273,16 +314,21 @@ impl Cuda {
 
     /// The sets of the roots, when a sweep is over.
     fn results(&self, answers: Answers) -> Result<Vec<Ref>, Trouble> {
-        let asked = answers.iter().filter(|answer| answer.is_err()).count();
-        let requests = self.download(&self.requests, asked)?;
-        let result = |answer: Result<Ref, usize>| answer.unwrap_or_else(|number| Ref(requests[number].result));
+        let asked = answers.iter().filter_map(|answer| answer.err());
+        let (first, count) = (asked.clone().min().unwrap_or(0), asked.count());
+        let requests = self.download(&self.requests, first..first + count)?;
+        let result = |answer: Result<Ref, usize>| answer.unwrap_or_else(|number| Ref(requests[number - first].result));
         Ok(answers.into_iter().map(result).collect())
     }
 
-    fn download<T: DeviceRepr + Clone + Default>(&self, from: &CudaSlice<T>, count: usize) -> Result<Vec<T>, Trouble> {
-        let mut values = vec![T::default(); count];
-        if count > 0 {
-            let copied = self.stream.memcpy_dtoh(&from.slice(..count), &mut values);
+    fn download<T: DeviceRepr + Clone + Default>(
+        &self,
+        from: &CudaSlice<T>,
+        range: Range<usize>,
+    ) -> Result<Vec<T>, Trouble> {
+        let mut values = vec![T::default(); range.len()];
+        if !range.is_empty() {
+            let copied = self.stream.memcpy_dtoh(&from.slice(range), &mut values);
             copied.and_then(|()| self.stream.synchronize()).map_err(|error| Trouble::Device(describe(&error)))?;
         }
         Ok(values)
@@ -302,16 +348,17 @@ fn blocks(context: &CudaContext, kernel: &CudaFunction) -> Result<u32, DriverErr
     Ok(processors * kernel.occupancy_max_active_blocks_per_multiprocessor(BLOCK, 0, None)?)
 }
 
-/// Requests for roots that are not plain, at level 0: whatever their level is, their halves are right there.
-fn describe_roots(roots: &[Root], visit: bool) -> (Answers, Vec<Request>, Vec<u64>) {
+/// Requests for roots that are not plain, at level 0: whatever their level is, their halves are right there. They come
+/// behind what is past.
+fn describe_roots(roots: &[Root], visit: bool, past: &Past) -> (Answers, Vec<Request>, Vec<u64>) {
     let (mut requests, mut elements) = (Vec::new(), Vec::new());
     let mut describe = |root: &Root| match simplify(root.elements.clone(), root.minus, visit) {
         Simplified::Plain(set) => Ok(set),
         Simplified::Open(open) => {
-            let (first, length) = (elements.len() as u64, open.len() as u32);
+            let (first, length) = ((past.elements + elements.len()) as u64, open.len() as u32);
             requests.push(Request { first, length, minus: root.minus.0, ..Request::default() });
             elements.extend(open.into_iter().map(|element| element.bits()));
-            Err(requests.len() - 1)
+            Err(past.requests + requests.len() - 1)
         }
     };
     let answers = roots.iter().map(&mut describe).collect();
@@ -333,7 +380,7 @@ impl Machine for Cuda {
         match answers[0] {
             Ok(union) => Ok(Grown::plain(union, root.minus)),
             Err(number) => {
-                let grown = self.download(&self.growths, number + 1)?[number].result;
+                let grown = self.download(&self.growths, number..number + 1)?[0].result;
                 Ok(Grown { new: self.results(answers)?[0], all: Ref(grown) })
             }
         }
@@ -350,14 +397,14 @@ impl Machine for Cuda {
             Ok(plain) => return Ok((Diagram { nodes: Vec::new(), root: plain }, take(budget, 0)?)),
             Err(number) => number,
         };
-        let counts = self.download(&self.counts, self.bits as usize)?;
+        let counts = self.download(&self.counts, 0..self.bits as usize)?;
         let listed = counts.iter().map(|&count| count as u32 as usize).sum();
         let made = counts.iter().map(|&count| (count >> 32) as usize).sum::<usize>() + 1;
         let lease = take(budget, made * Diagram::BYTES_PER_NODE)?;
         let _lists =
             take(budget, listed * size_of::<u32>() + made * (size_of::<Request>() + size_of::<Option<Ref>>()))?;
-        let list = self.download(&self.list, listed)?;
-        let requests = self.download(&self.requests, made)?;
+        let list = self.download(&self.list, 0..listed)?;
+        let requests = self.download(&self.requests, 0..made)?;
         Ok((diagram(&requests, &list, root), lease))
     }
 

@@ -71,6 +71,7 @@ pub struct SweepArguments {
     pub reduce: u32,
     pub grow: u32,
     pub roots: u32,
+    pub first: u32,
     pub wide: u32,
 }
 

@@ -7,6 +7,7 @@ mod alarm;
 mod laboratory;
 mod machine;
 mod memory;
+mod past;
 mod program;
 
 pub use laboratory::Laboratory;

@@ -7,7 +7,7 @@ mod sweep;
 use crate::diagram::Diagram;
 use crate::graph::{Graph, IDENTITY};
 use crate::layout::{Element, Node, Ref};
-use crate::machine::{Figures, Grown, Machine, Root, Trouble, take};
+use crate::machine::{Figures, Grown, Machine, Part, Root, Trouble, take};
 use crate::shares::Shares;
 use nodes::Nodes;
 use requests::{Answer, Requests};
@@ -26,6 +26,8 @@ pub struct Twin {
     shares: Shares,
     initial: Ref,
     attention: Attention,
+    /// Requests that were answered since the last collection, once and twice.
+    answered: [Option<Requests>; 2],
     figures: Figures,
 }
 
@@ -39,20 +41,34 @@ impl Twin {
     /// The same, with so much of everything.
     pub fn with_shares(graph: Graph, initial: &Diagram, shares: Shares) -> Result<Twin, Trouble> {
         let (nodes, initial) = first_table(initial, FIRST_PLACES, shares.places)?;
-        Ok(Twin { graph, nodes, shares, initial, attention: Attention::default(), figures: Figures::default() })
+        let (attention, figures) = (Attention::default(), Figures::default());
+        Ok(Twin { graph, nodes, shares, initial, attention, answered: [None, None], figures })
     }
 
     fn requests(&self) -> Requests {
         Requests::new(self.graph.bits(), self.shares)
     }
 
+    /// Sweep. What there is no room for beside the requests of earlier sweeps is tried again without them.
     fn run(&mut self, roots: &[Root], purpose: Purpose) -> Result<Vec<Grown>, Trouble> {
-        let mut sweep = Sweep::new(&self.graph, purpose, self.requests(), &self.attention);
+        let earlier = self.answered[usize::from(purpose == Purpose::Grow)].take();
+        let requests = earlier.filter(|requests| !requests.is_crowded()).unwrap_or_else(|| self.requests());
+        let has_past = requests.has_past();
+        match self.sweep_with(requests, roots, purpose) {
+            Err(Trouble::Full(Part::Requests)) if has_past => self.sweep_with(self.requests(), roots, purpose),
+            outcome => outcome,
+        }
+    }
+
+    fn sweep_with(&mut self, requests: Requests, roots: &[Root], purpose: Purpose) -> Result<Vec<Grown>, Trouble> {
+        let mut sweep = Sweep::new(&self.graph, purpose, requests, &self.attention);
         let answers = sweep.expand(&self.nodes, roots)?;
         sweep.reduce(&mut self.nodes)?;
-        let results = answers.into_iter().map(|answer| sweep.requests.resolve(answer)).collect();
-        let size = sweep.requests.size();
-        self.note(size);
+        let mut requests = sweep.requests;
+        let results = answers.into_iter().map(|answer| requests.resolve(answer)).collect();
+        self.note(requests.size());
+        requests.begin();
+        self.answered[usize::from(purpose == Purpose::Grow)] = Some(requests);
         Ok(results)
     }
 
@@ -103,6 +119,7 @@ impl Machine for Twin {
         let (results, size) =
             (answers.into_iter().map(|answer| sweep.requests.resolve(answer).new).collect(), sweep.requests.size());
         self.nodes = nodes;
+        self.answered = [None, None];
         self.note(size);
         self.figures.collections += 1;
         Ok(results)

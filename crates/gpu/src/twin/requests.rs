@@ -1,4 +1,4 @@
-//! The requests of one sweep, each once.
+//! The requests of a sweep, each once, and those of the sweeps before it that are still of use.
 
 use crate::layout::{Element, Ref};
 use crate::machine::{Grown, Part, Trouble};
@@ -35,12 +35,14 @@ pub struct Request {
     pub result: Grown,
 }
 
-/// All requests, by number and by level.
+/// All requests, by number, and those of the present sweep by level.
 pub struct Requests {
     requests: Vec<Request>,
     unique: FxHashMap<Rc<Question>, usize>,
     by_level: Vec<Vec<usize>>,
     elements: usize,
+    /// Requests of earlier sweeps, and their elements: they have their answers.
+    past: (usize, usize),
     shares: Shares,
 }
 
@@ -48,7 +50,23 @@ impl Requests {
     /// No requests, on so many levels.
     pub fn new(levels: u32, shares: Shares) -> Requests {
         let by_level = vec![Vec::new(); levels as usize];
-        Requests { requests: Vec::new(), unique: FxHashMap::default(), by_level, elements: 0, shares }
+        Requests { requests: Vec::new(), unique: FxHashMap::default(), by_level, elements: 0, past: (0, 0), shares }
+    }
+
+    /// A new sweep begins: all requests are of the past.
+    pub fn begin(&mut self) {
+        self.past = (self.requests.len(), self.elements);
+        self.by_level.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Are there requests of earlier sweeps?
+    pub fn has_past(&self) -> bool {
+        self.past.0 > 0
+    }
+
+    /// Is there no more than half of the room left for a sweep?
+    pub fn is_crowded(&self) -> bool {
+        self.requests.len() > self.shares.requests / 2 || self.elements > self.shares.elements / 2
     }
 
     /// The request for a question at its level, new or not.
@@ -91,8 +109,8 @@ impl Requests {
         }
     }
 
-    /// How many there are, and how many elements they have.
+    /// How many there are of the present sweep, and how many elements they have.
     pub fn size(&self) -> (usize, usize) {
-        (self.requests.len(), self.elements)
+        (self.requests.len() - self.past.0, self.elements - self.past.1)
     }
 }

@@ -79,7 +79,10 @@ fn measure_levels(options: &GpuOptions, width: usize) -> Result<LevelReport, Stu
     let levels = if width <= NARROW { NARROW_LEVELS } else { LEVELS };
     let Wide { system, states } = Wide::new(width, levels);
     let graph = Graph::compile(&system)?;
-    let space = Bulk::new(Cuda::new(&graph, &states, options.bytes)?, &graph, Attention::default());
+    let mut machine = Cuda::new(&graph, &states, options.bytes)?;
+    // Or it would find all answers of the sweep before.
+    machine.keep_requests(0);
+    let space = Bulk::new(machine, &graph, Attention::default());
     let sweep = || space.next(&space.initial(), 0);
     // The first one finds room for its nodes, and puts them there.
     let union = sweep()?;
