@@ -1,5 +1,6 @@
 //! Explore `.bdd` models on the device, or by its twin:
-//! `explore [--twin] [--mem MIB] [--strategy NAME] [--wide REQUESTS] [--all-places] MODEL…`
+//! `explore [--twin] [--mem MIB] [--strategy NAME] [--wide REQUESTS] [--keep REQUESTS] [--halvings N]
+//! [--all-places] MODEL…`
 //!
 //! With `--all-places` the table of a device has its full size from the start, so that references are as large as they get.
 //! Prints a line for each: states, rounds, seconds, and what went on.
@@ -12,7 +13,8 @@ use tremula_gpu::{Bulk, Cuda, Diagram, Graph, Machine, Twin};
 use tremula_models::{BddSystem, Limits, read_file};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (mut twin, mut bytes, mut strategy, mut wide, mut all_places) = (false, 1 << 30, "par".to_owned(), None, false);
+    let (mut twin, mut bytes, mut strategy) = (false, 1 << 30, "par".to_owned());
+    let (mut wide, mut keep, mut halvings, mut all_places) = (None, None, 0, false);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
@@ -20,20 +22,23 @@ fn main() -> Result<(), Box<dyn Error>> {
             "--all-places" => all_places = true,
             "--mem" => bytes = arguments.next().ok_or("--mem needs a number")?.parse::<usize>()? << 20,
             "--wide" => wide = Some(arguments.next().ok_or("--wide needs a number")?.parse()?),
+            "--keep" => keep = Some(arguments.next().ok_or("--keep needs a number")?.parse()?),
+            "--halvings" => halvings = arguments.next().ok_or("--halvings needs a number")?.parse()?,
             "--strategy" => strategy = arguments.next().ok_or("--strategy needs a name")?,
             path => {
                 let model = read_file(path.as_ref(), &Limits::default())?;
                 let graph = Graph::compile(&model)?;
                 let initial = Diagram::of_initial_states(&model);
                 let line = if twin {
-                    run(Twin::new(graph.clone(), &initial, bytes)?, &graph, &model, strategy.parse()?)
+                    run(Twin::new(graph.clone(), &initial, bytes)?, &graph, &model, strategy.parse()?, halvings)
                 } else {
                     let mut machine = Cuda::new(&graph, &initial, bytes)?;
                     wide.into_iter().for_each(|requests| machine.set_wide(requests));
+                    keep.into_iter().for_each(|requests| machine.keep_requests(requests));
                     if all_places {
                         machine.grow_at_once()?;
                     }
-                    run(machine, &graph, &model, strategy.parse()?)
+                    run(machine, &graph, &model, strategy.parse()?, halvings)
                 };
                 println!("{path} {}", line.unwrap_or_else(|error| format!("unknown: {error}")));
             }
@@ -42,8 +47,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn run(machine: impl Machine, graph: &Graph, model: &BddSystem, strategy: Strategy) -> Result<String, Box<dyn Error>> {
+fn run(
+    machine: impl Machine,
+    graph: &Graph,
+    model: &BddSystem,
+    strategy: Strategy,
+    halvings: usize,
+) -> Result<String, Box<dyn Error>> {
     let space = Bulk::new(machine, graph, Attention::default());
+    space.start_with_halvings(halvings);
     let started = Instant::now();
     let reached = explore(&space, strategy, &mut ()).map_err(|stopped| stopped.error)?;
     let seconds = started.elapsed().as_secs_f64();

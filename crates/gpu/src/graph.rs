@@ -64,6 +64,21 @@ impl Together {
             _ => vec![self.clone()],
         }
     }
+
+    /// The relations of as many pieces as there are after so many halvings, whatever their levels.
+    #[must_use]
+    pub fn pieces(&self, halvings: usize) -> Vec<u32> {
+        match &self.halves {
+            Some(halves) if halvings > 0 => halves.iter().flat_map(|half| half.pieces(halvings - 1)).collect(),
+            _ => vec![self.relation],
+        }
+    }
+
+    /// Halvings after which each group is a piece of its own.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.halves.as_ref().map_or(0, |halves| 1 + halves.iter().map(Together::depth).max().unwrap_or(0))
+    }
 }
 
 /// The relations of a system.

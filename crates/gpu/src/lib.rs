@@ -36,6 +36,7 @@ mod diagram;
 pub mod graph;
 pub mod layout;
 mod machine;
+mod pace;
 mod question;
 mod shares;
 mod space;

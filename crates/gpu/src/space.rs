@@ -4,10 +4,14 @@ use crate::diagram::Diagram;
 use crate::graph::{Graph, IDENTITY, Together};
 use crate::layout::{Element, Ref};
 use crate::machine::{Figures, Grown, Machine, Part, Root, Trouble};
+use crate::pace::{Pace, work};
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use tremula_diagrams::{Attention, Bdd, Budget, Error, Lease, Manager};
 use tremula_engines::Space;
+
+/// Sets that are united by one sweep. Measured: docs/gpu.md.
+const UNITED: usize = 4;
 
 /// A handle on a set. It keeps its set from being collected; equality is that of sets.
 #[derive(Clone, Debug)]
@@ -29,7 +33,8 @@ impl PartialEq for Set {
 ///
 /// A sweep that finds no room for nodes is followed by a collection, in which the table may grow, and tried again; if
 /// the table has been collected and could not grow, the error is [`Error::TableFull`]. Images under all relations
-/// together are then tried with half of the relations at a time, and from then on at once.
+/// together are then tried in more pieces; when there are no more, with half of the relations at a time, and from then on
+/// at once.
 pub struct Bulk<M> {
     machine: RefCell<M>,
     handles: RefCell<Vec<Weak<Cell<Ref>>>>,
@@ -37,8 +42,11 @@ pub struct Bulk<M> {
     all: Option<Together>,
     /// The same in parts, after no halving, one, two, until there is nothing to halve.
     layers: Vec<Vec<Together>>,
-    /// How often images under all relations are halved before they are tried.
+    /// In how many pieces a sweep takes all relations.
+    pace: RefCell<Pace>,
+    /// How often images under all relations are halved before they are tried, for want of room.
     halvings: Cell<u32>,
+    levels: u32,
     initial: Set,
     nothing: Set,
     attention: Attention,
@@ -58,11 +66,18 @@ impl<M: Machine> Bulk<M> {
             relations,
             all: graph.all().cloned(),
             layers: graph.all().map_or(Vec::new(), layers),
+            pace: RefCell::new(Pace::new(graph.all().map_or(0, Together::depth))),
             halvings: Cell::new(0),
+            levels: graph.bits(),
             initial,
             nothing,
             attention,
         }
+    }
+
+    /// Halve the relations so often in the first round that uses all of them. The results are the same.
+    pub fn start_with_halvings(&self, halvings: usize) {
+        self.pace.borrow_mut().start_with(halvings);
     }
 
     /// What went on in the machine.
@@ -103,18 +118,61 @@ impl<M: Machine> Bulk<M> {
         Ok(self.open(results[0]))
     }
 
+    /// Compute several unions of images in one sweep.
+    fn compute_all(&self, roots: impl Fn() -> Vec<Root>) -> Result<Vec<Set>, Error> {
+        let results = self.attempt(|machine| machine.sweep(&roots()))?;
+        Ok(results.into_iter().map(|set| self.open(set)).collect())
+    }
+
     /// Compute one union of images without what is `known`, and together with it.
-    fn grow(&self, element: impl Fn() -> Element, known: &Set) -> Result<(Set, Set), Error> {
-        let root = || Root { elements: vec![element()], minus: known.get() };
+    fn grow(&self, elements: impl Fn() -> Vec<Element>, known: &Set) -> Result<(Set, Set), Error> {
+        let root = || Root { elements: elements(), minus: known.get() };
         let Grown { new, all } = self.attempt(|machine| machine.grow(&root()))?;
         Ok((self.open(new), self.open(all)))
     }
 
+    /// New images under all relations, and what is known then, in as many pieces as are least work.
+    fn step_at_pace(&self, all: &Together, set: &Set, known: &Set) -> Result<(Set, Set), Error> {
+        while self.halvings.get() == 0 {
+            let before = self.figures();
+            let pieces = all.pieces(self.pace.borrow().halvings());
+            match self.step_in_pieces(&pieces, set, known) {
+                Err(Error::TableFull) if self.pace.borrow_mut().refine() => {}
+                Err(Error::TableFull) => self.halvings.set(1),
+                outcome => {
+                    let (mut pace, after) = (self.pace.borrow_mut(), self.figures());
+                    if after.collections == before.collections {
+                        pace.note(work(&before, &after, self.levels));
+                    } else {
+                        pace.disturb();
+                    }
+                    return outcome;
+                }
+            }
+        }
+        self.step_under(all, 0, set, known)
+    }
+
+    /// New images under some relations, and what is known then. The images under several are sets of their own first,
+    /// which are united a few at a time.
+    fn step_in_pieces(&self, pieces: &[u32], set: &Set, known: &Set) -> Result<(Set, Set), Error> {
+        if let [only] = *pieces {
+            return self.grow(|| vec![image(set, only)], known);
+        }
+        let of_piece = |&piece: &u32| Root { elements: vec![image(set, piece)], minus: known.get() };
+        let mut images = self.compute_all(|| pieces.iter().map(of_piece).collect())?;
+        while images.len() > UNITED {
+            let union = |sets: &[Set]| Root { elements: as_they_are(sets), minus: Ref::FALSE };
+            images = self.compute_all(|| images.chunks(UNITED).map(union).collect())?;
+        }
+        self.grow(|| as_they_are(&images), known)
+    }
+
     /// New images under several relations, and what is known then; `depth` halvings led to these relations.
     fn step_under(&self, together: &Together, depth: u32, set: &Set, known: &Set) -> Result<(Set, Set), Error> {
-        let Some(halves) = &together.halves else { return self.grow(|| image(set, together.relation), known) };
+        let Some(halves) = &together.halves else { return self.grow(|| vec![image(set, together.relation)], known) };
         if depth >= self.halvings.get() {
-            match self.grow(|| image(set, together.relation), known) {
+            match self.grow(|| vec![image(set, together.relation)], known) {
                 Err(Error::TableFull) => self.halvings.set(depth + 1),
                 outcome => return outcome,
             }
@@ -155,6 +213,11 @@ fn layers(all: &Together) -> Vec<Vec<Together>> {
     }
 }
 
+/// Sets under the relation that changes nothing.
+fn as_they_are(sets: &[Set]) -> Vec<Element> {
+    sets.iter().map(|set| image(set, IDENTITY)).collect()
+}
+
 fn image(set: &Set, relation: u32) -> Element {
     Element::new(set.get(), relation)
 }
@@ -183,7 +246,7 @@ impl<M: Machine> Space for Bulk<M> {
     }
     fn step(&self, set: &Set, known: &Set) -> Result<(Set, Set), Error> {
         let Some(all) = &self.all else { return Ok((self.nothing(), known.clone())) };
-        self.step_under(all, 0, set, known)
+        self.step_at_pace(all, set, known)
     }
     fn layers(&self) -> Vec<usize> {
         self.layers.iter().map(Vec::len).collect()
@@ -193,7 +256,7 @@ impl<M: Machine> Space for Bulk<M> {
     }
     fn fire(&self, known: &Set, relation: usize) -> Result<Set, Error> {
         let Some(relation) = self.relations[relation] else { return Ok(known.clone()) };
-        Ok(self.grow(|| image(known, relation), known)?.1)
+        Ok(self.grow(|| vec![image(known, relation)], known)?.1)
     }
     fn union(&self, a: &Set, b: &Set) -> Result<Set, Error> {
         self.compute(|| Root { elements: vec![image(a, IDENTITY), image(b, IDENTITY)], minus: Ref::FALSE })

@@ -154,6 +154,36 @@ fn images_that_do_not_fit_are_halved() {
     assert!(sweeps.contains(&None), "{sweeps:?}");
 }
 
+/// More pieces than there are groups are as many as there are groups.
+#[test]
+fn relations_in_pieces_have_the_same_images() {
+    for name in ["beem/phils.2.bdd", "beem/bakery.1.bdd", "beem/adding.1.bdd.gz", "promela/fair.bdd"] {
+        let model = model(name);
+        let (manager, expected) = by_the_cpu_engine(&model);
+        let rounds = [0, 1, 2, 3, 20].map(|halvings| {
+            let space = space(&model, 1 << 30);
+            space.start_with_halvings(halvings);
+            let reached = explore(&space, PAR, &mut ()).map_err(|stopped| stopped.error).unwrap();
+            assert!(space.bring_back(&reached.states, &manager).unwrap() == expected, "{name}, {halvings} halvings");
+            reached.rounds
+        });
+        assert!(rounds.iter().all(|&other| other == rounds[0]), "{name}: {rounds:?}");
+    }
+}
+
+/// What an earlier sweep was asked is not asked again, and has the same answer.
+#[test]
+fn sweeps_remember_answers() {
+    let space = space(&model("beem/phils.2.bdd"), 1 << 30);
+    let step = || {
+        let before = space.figures().requests;
+        let sets = space.step(&space.initial(), &space.initial()).unwrap();
+        (space.figures().requests - before, sets)
+    };
+    let ((first, sets), (second, again)) = (step(), step());
+    assert!(first > 1 && second == 0 && sets == again);
+}
+
 /// Breadth-first, sets in between are wide; closed under few relations at a time, they are not.
 #[test]
 fn saturation_asks_for_less() {
