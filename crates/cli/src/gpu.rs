@@ -7,9 +7,10 @@ use crate::numbers::{self, short};
 use crate::output;
 use crate::reach::{Note, Trouble, count_found, note_end, trouble};
 use crate::run::{Phase, Run};
+use tremula_bulk::{Bulk, Diagram, Figures, Graph, Part, Set, Trouble as DeviceTrouble};
 use tremula_diagrams::{Bdd, Error, Manager};
 use tremula_engines::{Order, Strategy, explore as explore_rounds};
-use tremula_gpu::{Bulk, Cuda, Diagram, Figures, Graph, NoDevice, Part, Set, Trouble as DeviceTrouble};
+use tremula_gpu::{Cuda, NoDevice};
 use tremula_models::BddSystem;
 
 /// The part of the device's free memory that is used when nobody says otherwise.

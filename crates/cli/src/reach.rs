@@ -13,9 +13,10 @@ use crate::watch::Watch;
 use crate::{binary, gpu, lists, net};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tremula_bulk::{Diagram, Graph, Machine};
 use tremula_diagrams::{Attention, Bdd, Counters, Error, Lease, Manager, Options};
 use tremula_engines::{Observer, Round, Strategy, SymbolicSystem, stored_reachable};
-use tremula_gpu::{Cuda, Diagram, Graph, Machine};
+use tremula_gpu::Cuda;
 use tremula_models::{BddSystem, TransitionSystem};
 use tremula_orders::Heuristic;
 
@@ -453,8 +454,8 @@ impl Observer for Observe<'_> {
 mod tests {
     use super::*;
     use crate::memory::Size;
+    use tremula_bulk::Twin;
     use tremula_engines::Order as WorkOrder;
-    use tremula_gpu::Twin;
     use tremula_models::{Limits, read_file};
 
     /// Explore bakery.1 (1506 states) with a twin for a device, and say who won.

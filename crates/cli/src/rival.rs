@@ -8,9 +8,9 @@ use crate::model;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tremula_bulk::{Bulk, Diagram, Graph, Machine};
 use tremula_diagrams::{Attention, Budget, Lease};
 use tremula_engines::{Strategy, explore};
-use tremula_gpu::{Bulk, Diagram, Graph, Machine};
 use tremula_models::BddSystem;
 
 /// How long the processors have for themselves: what takes them no longer is not worth the start of a device.
@@ -177,8 +177,8 @@ impl Shared {
 mod tests {
     use super::*;
     use std::time::Instant;
+    use tremula_bulk::Twin;
     use tremula_engines::Order;
-    use tremula_gpu::Twin;
     use tremula_models::{Limits, read_file};
 
     const PAR: Strategy = Strategy { order: Order::Par, frontier: true };

@@ -7,9 +7,10 @@
 
 use std::error::Error;
 use std::time::Instant;
+use tremula_bulk::{Bulk, Diagram, Graph, Machine, Twin};
 use tremula_diagrams::{Attention, Budget, Manager};
 use tremula_engines::{Strategy, explore};
-use tremula_gpu::{Bulk, Cuda, Diagram, Graph, Machine, Twin};
+use tremula_gpu::Cuda;
 use tremula_models::{BddSystem, Limits, read_file};
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -101,7 +101,7 @@ __device__ u32 take_one(u32* counter) {
     return __shfl_sync(here, taken, first) + __popc(here & ((1u << lane) - 1));
 }
 
-// A permutation of words, as in src/layout.rs.
+// A permutation of words, as in layout.rs of crates/bulk.
 __device__ u64 mix(u64 word) {
     word = (word ^ (word >> 33)) * FACTOR_0;
     word = (word ^ (word >> 33)) * FACTOR_1;

@@ -1,5 +1,5 @@
-// What host and device share. Constants in capitals that are not defined here come from the host (src/cuda/program.rs),
-// so that bits have one definition; structures mirror those of src/cuda/memory.rs.
+// What host and device share. Constants in capitals that are not defined here come from the host (src/program.rs),
+// so that bits have one definition; structures mirror those of src/memory.rs.
 
 typedef unsigned int u32;
 typedef unsigned long long u64;

@@ -2,13 +2,15 @@
 //!
 //! With `TREMULA_NEED_NVRTC` or `TREMULA_NEED_DEVICE` set, a missing compiler or device is a failure.
 
+#[path = "../../bulk/tests/common/mod.rs"]
 mod common;
 
 use common::{Seed, by_the_cpu_engine, model, random_system, with_several_initial_states};
+use tremula_bulk::layout::{Element, Ref};
+use tremula_bulk::{Bulk, Diagram, Graph, Machine, Part, Root, Trouble, Wide};
 use tremula_diagrams::{Attention, Budget, Error};
 use tremula_engines::{Order, Strategy, explore};
-use tremula_gpu::layout::{Element, Ref};
-use tremula_gpu::{Bulk, Cuda, Diagram, Graph, Machine, NoDevice, Part, Root, Trouble, Wide, compile_kernels};
+use tremula_gpu::{Cuda, NoDevice, compile_kernels};
 use tremula_models::BddSystem;
 
 fn is_needed(variable: &str) -> bool {

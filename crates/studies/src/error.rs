@@ -53,7 +53,7 @@ pub enum StudyError {
 
     /// A model's relation is not what its group says.
     #[error(transparent)]
-    Model(#[from] tremula_gpu::OutsideGroup),
+    Model(#[from] tremula_bulk::OutsideGroup),
 
     /// A sweep could not be made.
     #[error(transparent)]

@@ -4,9 +4,10 @@ use super::GpuOptions;
 use super::report::{GpuReport, LevelReport, ModelReport, TableReport};
 use crate::{Spread, StudyError};
 use std::time::{Duration, Instant};
+use tremula_bulk::{Bulk, Diagram, Figures, Graph, Wide};
 use tremula_diagrams::{Attention, Error};
 use tremula_engines::{Order, Space, Strategy, explore};
-use tremula_gpu::{Bulk, Cuda, Diagram, Figures, Graph, Laboratory, Wide};
+use tremula_gpu::{Cuda, Laboratory};
 use tremula_models::BddSystem;
 
 /// Levels of equal width in a sweep.

@@ -2,7 +2,7 @@
 //!
 //! - *Reads*: sixteen bytes from random places of a table.
 //! - *Find-or-put*: new nodes up to a load, then random ones of those that are there. The table is checked by counting.
-//! - *Levels*: the union of two sets of equal shape with so many nodes at each level, see [`Wide`](tremula_gpu::Wide). An
+//! - *Levels*: the union of two sets of equal shape with so many nodes at each level, see [`Wide`](tremula_bulk::Wide). An
 //!   operation is a find-or-put, of a request or of a node.
 //! - *Models*: `par` from the initial states to the end.
 //!

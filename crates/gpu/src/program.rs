@@ -1,21 +1,21 @@
 //! From the sources of the kernels to a function on a device.
 
-use super::memory::HOLE;
-use crate::graph::IDENTITY;
-use crate::layout::{BOTTOM, FACTORS, REQUEST_BIT, Ref, SPREAD};
+use crate::memory::HOLE;
 use cudarc::driver::{CudaContext, CudaModule, DriverError};
 use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
 use std::sync::Arc;
+use tremula_bulk::graph::IDENTITY;
+use tremula_bulk::layout::{BOTTOM, FACTORS, REQUEST_BIT, Ref, SPREAD};
 
 /// The kernels, each file after those that it uses.
 const SOURCE: &str = concat!(
-    include_str!("../../kernels/types.cuh"),
-    include_str!("../../kernels/grid.cuh"),
-    include_str!("../../kernels/nodes.cuh"),
-    include_str!("../../kernels/requests.cuh"),
-    include_str!("../../kernels/short.cuh"),
-    include_str!("../../kernels/sweep.cu"),
-    include_str!("../../kernels/laboratory.cu"),
+    include_str!("../kernels/types.cuh"),
+    include_str!("../kernels/grid.cuh"),
+    include_str!("../kernels/nodes.cuh"),
+    include_str!("../kernels/requests.cuh"),
+    include_str!("../kernels/short.cuh"),
+    include_str!("../kernels/sweep.cu"),
+    include_str!("../kernels/laboratory.cu"),
 );
 /// The first architecture that swaps sixteen bytes.
 const ARCHITECTURE: &str = "compute_90";

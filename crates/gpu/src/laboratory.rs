@@ -1,8 +1,8 @@
 //! What a device can do with a table of nodes, apart from sweeps.
 
-use super::memory::{Counters, SweepArguments};
-use super::program::{self, BLOCK, NoDevice, describe};
-use crate::layout::Node;
+use crate::memory::Place;
+use crate::memory::{Counters, SweepArguments};
+use crate::program::{self, BLOCK, NoDevice, describe};
 use cudarc::driver::{
     CudaFunction, CudaSlice, CudaStream, DevicePtr, DriverError, LaunchConfig, PushKernelArg,
     sys::CUdevice_attribute_enum as Attribute,
@@ -20,7 +20,7 @@ pub struct Laboratory {
     gather: CudaFunction,
     find_or_put: CudaFunction,
     shape: LaunchConfig,
-    table: CudaSlice<Node>,
+    table: CudaSlice<Place>,
     counters: CudaSlice<Counters>,
     sink: CudaSlice<u64>,
 }
@@ -31,7 +31,7 @@ impl Laboratory {
         let context = program::find_device()?;
         let module = program::load(&context)?;
         let failed =
-            |error: DriverError| NoDevice::Memory { bytes: places * size_of::<Node>(), problem: describe(&error) };
+            |error: DriverError| NoDevice::Memory { bytes: places * size_of::<Place>(), problem: describe(&error) };
         let stream = context.default_stream();
         let build = || -> Result<Laboratory, DriverError> {
             let processors = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32;

@@ -3,7 +3,7 @@
 //! All threads of a sweep look at a word on the device, in which the first that finds no room says so. The host says in the
 //! same word that nobody wants the result any more, by a copy beside the launch. So a sweep that is let be costs nothing.
 
-use super::program::STOPPED;
+use crate::program::STOPPED;
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError, PinnedHostSlice, result, sys};
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -3,10 +3,10 @@
 mod common;
 
 use common::{Seed, by_the_cpu_engine, model, random_system, with_several_initial_states};
+use tremula_bulk::layout::{Element, Ref};
+use tremula_bulk::{Bulk, Diagram, Graph, Machine, Part, Root, Shares, Trouble, Twin};
 use tremula_diagrams::{Attention, Bdd, Budget, Error, Manager};
 use tremula_engines::{Order, Space, Strategy, explore};
-use tremula_gpu::layout::{Element, Ref};
-use tremula_gpu::{Bulk, Diagram, Graph, Machine, Part, Root, Shares, Trouble, Twin};
 use tremula_models::BddSystem;
 
 const PAR: Strategy = Strategy { order: Order::Par, frontier: true };

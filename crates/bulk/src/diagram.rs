@@ -17,7 +17,7 @@ pub struct Diagram {
 
 impl Diagram {
     /// Bytes of the host for each node: the node itself, and its name while it is imported.
-    pub(crate) const BYTES_PER_NODE: usize = size_of::<Node>() + size_of::<u64>();
+    pub const BYTES_PER_NODE: usize = size_of::<Node>() + size_of::<u64>();
 
     /// The reference to the node at `position`.
     #[must_use]

@@ -1,10 +1,15 @@
 //! Structures that host and device share: they mirror those of `kernels/types.cuh`.
 
-use crate::layout::Node;
 use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
+use tremula_bulk::layout::Node;
 
 /// A place in a list that was taken in vain.
 pub const HOLE: u32 = u32::MAX;
+
+/// A node, or an empty place of a table.
+#[derive(Copy, Clone, Default, Debug)]
+#[repr(transparent)]
+pub struct Place(pub Node);
 
 /// A request.
 #[derive(Copy, Clone, Default, Debug)]
@@ -76,7 +81,7 @@ pub struct SweepArguments {
 }
 
 // SAFETY: plain integers in the order and with the alignment of C, as in the kernels.
-unsafe impl DeviceRepr for Node {}
+unsafe impl DeviceRepr for Place {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for Request {}
 // SAFETY: as above.
@@ -86,4 +91,4 @@ unsafe impl DeviceRepr for Counters {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for SweepArguments {}
 // SAFETY: an empty place of a table is all zeros.
-unsafe impl ValidAsZeroBits for Node {}
+unsafe impl ValidAsZeroBits for Place {}

@@ -1,13 +1,13 @@
 //! The bulk algorithm in plain Rust, one request after the other: what the kernels are compared with.
 
-pub(crate) mod nodes;
+pub mod nodes;
 mod requests;
 mod sweep;
 
 use crate::diagram::Diagram;
-use crate::graph::{Graph, IDENTITY};
-use crate::layout::{Element, Node, Ref};
-use crate::machine::{Figures, Grown, Machine, Part, Root, Trouble, take};
+use crate::graph::Graph;
+use crate::layout::{Node, Ref};
+use crate::machine::{Figures, Grown, Machine, Part, Root, Trouble, as_they_are, take};
 use crate::shares::Shares;
 use nodes::Nodes;
 use requests::{Answer, Requests};
@@ -17,7 +17,7 @@ use tremula_diagrams::{Attention, Budget, Lease};
 /// Places of the first table, unless memory is for fewer.
 pub(crate) const FIRST_PLACES: usize = 1 << 12;
 /// How a table grows at a collection, while it may.
-pub(crate) const GROWTH: usize = 4;
+pub const GROWTH: usize = 4;
 
 /// A machine of one thread.
 pub struct Twin {
@@ -80,7 +80,7 @@ impl Twin {
 }
 
 /// A table with the initial states: as small as may be, but with room to work in.
-pub(crate) fn first_table(initial: &Diagram, first: usize, most: usize) -> Result<(Nodes, Ref), Trouble> {
+pub fn first_table(initial: &Diagram, first: usize, most: usize) -> Result<(Nodes, Ref), Trouble> {
     let wanted = first.max(GROWTH * initial.nodes.len()).min(most);
     let mut nodes = Nodes::new(wanted);
     let mut names: Vec<Ref> = (0..Ref::TERMINALS).map(Ref).collect();
@@ -89,12 +89,6 @@ pub(crate) fn first_table(initial: &Diagram, first: usize, most: usize) -> Resul
         names.push(nodes.make(node.level(), child(node.low()), child(node.high()))?);
     }
     Ok((nodes, names[initial.root.0 as usize]))
-}
-
-/// Requests for sets as they are.
-pub(crate) fn as_they_are(sets: &[Ref]) -> Vec<Root> {
-    let root = |&set: &Ref| Root { elements: vec![Element::new(set, IDENTITY)], minus: Ref::FALSE };
-    sets.iter().map(root).collect()
 }
 
 impl Machine for Twin {
