@@ -38,6 +38,7 @@ mod pace;
 pub mod question;
 pub mod shares;
 mod space;
+pub mod team;
 mod twin;
 mod wide;
 

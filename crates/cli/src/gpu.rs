@@ -7,7 +7,7 @@ use crate::numbers::{self, short};
 use crate::output;
 use crate::reach::{Note, Trouble, count_found, note_end, trouble};
 use crate::run::{Phase, Run};
-use tremula_bulk::{Bulk, Diagram, Figures, Graph, Part, Set, Trouble as DeviceTrouble};
+use tremula_bulk::{Bulk, Diagram, Figures, Graph, Machine, Part, Set, Trouble as DeviceTrouble};
 use tremula_diagrams::{Bdd, Error, Manager};
 use tremula_engines::{Order, Strategy, explore as explore_rounds};
 use tremula_gpu::{Cuda, NoDevice};
@@ -47,18 +47,18 @@ pub fn explore(args: &ReachArgs, run: &Run, model: &BddSystem, manager: &Manager
         }
         Err(stopped) => {
             note_end(run, stopped.rounds, stopped.levels, stopped.strategy);
-            note_lower_bound(run, model, &space, &stopped.states, manager);
+            let levels: Vec<u32> = (0..model.state_bits()).map(BddSystem::current_variable).collect();
+            note_lower_bound(run, &levels, &space, &stopped.states, manager);
             Err(explain(stopped.error))
         }
     }
 }
 
 /// What was found by an exploration that ended early is worth telling, where that takes no more memory than there is.
-fn note_lower_bound(run: &Run, model: &BddSystem, space: &Bulk<Cuda>, states: &Set, manager: &Manager) {
+pub fn note_lower_bound<M: Machine>(run: &Run, levels: &[u32], space: &Bulk<M>, states: &Set, manager: &Manager) {
     if let Ok(found) = space.bring_back(states, manager) {
-        let levels: Vec<u32> = (0..model.state_bits()).map(BddSystem::current_variable).collect();
         let rounds = run.known().rounds;
-        let _ = count_found(run, &found, &levels, rounds);
+        let _ = count_found(run, &found, levels, rounds);
     }
 }
 

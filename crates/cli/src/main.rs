@@ -9,7 +9,7 @@
 //! | `reach` | the course of an exploration, from file to answer |
 //! | `net`, `lists` | the same for Petri nets and for `.ldd` models |
 //! | `mcc` | the same for the Model Checking Contest, as its environment says |
-//! | `together` | the same, by several processes |
+//! | `together`, `team` | the same, by several processes; by those of one host |
 //! | `net_together`, `board` | the same for Petri nets: a race; what those who race tell each other |
 //! | `run` | what all threads know about the exploration under way |
 //! | `watch` | the second thread: time limit, signals, progress |
@@ -60,6 +60,7 @@ mod rival;
 mod run;
 mod signals;
 mod states;
+mod team;
 mod together;
 mod tune;
 mod watch;

@@ -1,6 +1,7 @@
 //! `tremula reach` by several processes that a launcher of MPI has started: one result, printed by rank 0.
 //!
-//! They hold the diagrams of a `.bdd` model together; for Petri nets they race (`net_together`).
+//! They hold the diagrams of a `.bdd` model together: those of one host in memory that all address (`team`), others by
+//! steps that travel to their nodes. For Petri nets they race (`net_together`).
 
 use crate::args::{Engine, ReachArgs};
 use crate::error::{Exit, Failure};
@@ -12,6 +13,7 @@ use crate::reach::{self, Note, Trouble, note_end, trouble};
 use crate::report::{Figures, Report};
 use crate::run::{Phase, Run};
 use crate::signals;
+use crate::team;
 use crate::watch::Watch;
 use std::sync::Arc;
 use std::time::Instant;
@@ -106,6 +108,7 @@ where
     let model = agree(fabric, reach::read_any(run))?;
     all_have_it(fabric, &model)?;
     match model {
+        TransitionSystem::Bdd(model) if team::is_possible(args, fabric)? => team::explore(args, run, model, fabric),
         TransitionSystem::Bdd(model) => share_diagrams(args, run, model, fabric),
         TransitionSystem::Net(net) => net_together::race(args, run, &net, fabric),
         TransitionSystem::Ldd(_) => {
@@ -168,7 +171,7 @@ fn load(args: &ReachArgs, run: &Run, model: BddSystem) -> Result<(Strategy, Plan
 }
 
 /// Saturation is for one process; `auto` means a strategy that suits several.
-fn strategy_for_ranks(args: &ReachArgs) -> Result<Strategy, Failure> {
+pub fn strategy_for_ranks(args: &ReachArgs) -> Result<Strategy, Failure> {
     if args.engine == Engine::Gpu {
         return Err(Failure::Input("--engine gpu is for one process".to_owned()));
     }
@@ -185,7 +188,7 @@ fn strategy_for_ranks(args: &ReachArgs) -> Result<Strategy, Failure> {
 }
 
 /// *Collective.* Go on if all ranks can; else the lowest that cannot tells why.
-fn agree<F: Fabric, T>(fabric: &F, mine: Result<T, Trouble>) -> Result<T, NoResult> {
+pub fn agree<F: Fabric, T>(fabric: &F, mine: Result<T, Trouble>) -> Result<T, NoResult> {
     let fine = fabric.all_gather(&[u64::from(mine.is_ok())])?;
     match (fine.iter().position(|fine| fine[0] == 0), mine) {
         (None, Ok(value)) => Ok(value),

@@ -1,0 +1,114 @@
+//! `.bdd` models by processes of one host: a team that explores in bulk, in memory that all of them can address.
+
+use crate::args::ReachArgs;
+use crate::error::Failure;
+use crate::gpu::note_lower_bound;
+use crate::numbers::{self, short};
+use crate::reach::{self, Note, Trouble, count_found, note_end, trouble};
+use crate::run::{Phase, Run};
+use crate::together::{NoResult, Told, agree, strategy_for_ranks};
+use tremula_bulk::team::{NoTeam, Setup, Team, join};
+use tremula_bulk::{Bulk, Diagram, Figures, Graph};
+use tremula_diagrams::{Attention, Lease};
+use tremula_engines::{Reached, Stopped, Strategy, explore as explore_rounds};
+use tremula_fabric::{Distance, Fabric, Reduction};
+use tremula_models::BddSystem;
+
+/// Of a rank's memory, the part that is kept for bringing states back and counting them.
+const COUNT_SHARE: usize = 8;
+
+/// *Collective.* Can all ranks address each other's memory? Knobs and forced collections are for the tables of those who
+/// cannot.
+pub fn is_possible<F: Fabric>(args: &ReachArgs, fabric: &F) -> Result<bool, NoResult> {
+    let near = |to: usize| fabric.distance(to).is_ok_and(|distance| distance != Distance::Remote);
+    let mut all = [u64::from((0..fabric.ranks()).all(near))];
+    fabric.all_reduce(Reduction::Min, &mut all)?;
+    Ok(all[0] == 1 && args.stress.is_none() && args.tune.is_empty())
+}
+
+/// What a rank needs of a model.
+struct Ready {
+    strategy: Strategy,
+    graph: Graph,
+    initial: Diagram,
+    levels: Vec<u32>,
+    _leases: [Lease; 2],
+}
+
+/// *Collective.* Explore and count.
+pub fn explore<F: Fabric>(args: &ReachArgs, run: &Run, model: BddSystem, fabric: &F) -> Result<Told, NoResult> {
+    let ready = agree(fabric, prepare(args, run, model))?;
+    let mut bytes = [(run.budget.available() / COUNT_SHARE * (COUNT_SHARE - 1)) as u64];
+    fabric.all_reduce(Reduction::Min, &mut bytes)?;
+    let bytes = bytes[0] as usize;
+    let _lease = agree(fabric, run.budget.take(bytes).map_err(|_| Trouble::Unknown(run.memory_reason())))?;
+    let setup = Setup {
+        graph: &ready.graph,
+        initial: &ready.initial,
+        bytes,
+        workers: run.workers as usize,
+        attention: run.attention.clone(),
+    };
+    run.enter(Phase::Reach);
+    let joined = join(fabric, &setup, |team| take_part(run, &ready, team, fabric.rank() == 0));
+    let figures = agree(fabric, joined.map_err(|problem| no_team(run, &problem)))?.map_err(NoResult::Here)?;
+    Ok(Told { figures: None, of_ranks: statistics(run, &figures) })
+}
+
+fn prepare(args: &ReachArgs, run: &Run, model: BddSystem) -> Result<Ready, Trouble> {
+    reach::refuse_what_bdds_cannot(args)?;
+    let strategy = strategy_for_ranks(args).map_err(Trouble::Failed)?;
+    run.known().strategy = strategy;
+    let (model, of_model) = reach::charge(args, run, model)?;
+    let graph = Graph::compile(&model).map_err(|error| Trouble::Failed(Failure::Internal(error.to_string())))?;
+    let of_graph = run.budget.take(graph.bytes()).map_err(|_| Trouble::Unknown(run.memory_reason()))?;
+    let levels = (0..model.state_bits()).map(BddSystem::current_variable).collect();
+    let initial = Diagram::of_initial_states(&model);
+    Ok(Ready { strategy, graph, initial, levels, _leases: [of_model, of_graph] })
+}
+
+/// A rank's part: all explore, and the first one counts. All see the same errors.
+fn take_part(run: &Run, ready: &Ready, team: Team<'_>, is_first: bool) -> Result<Figures, Trouble> {
+    let space = Bulk::new(team, &ready.graph, Attention::default());
+    let result = match is_first {
+        true => explore_rounds(&space, ready.strategy, &mut Note { run }),
+        false => explore_rounds(&space, ready.strategy, &mut ()),
+    };
+    if !is_first {
+        return Ok(space.figures());
+    }
+    run.enter(Phase::Count);
+    let manager = || reach::manager(run, tremula_diagrams::Options::default(), &run.attention);
+    match result {
+        Ok(Reached { states, rounds, levels, strategy }) => {
+            note_end(run, rounds, levels, strategy);
+            let found = space.bring_back(&states, &manager()?).map_err(|error| trouble(run, error))?;
+            count_found(run, &found, &ready.levels, rounds).map_err(|error| trouble(run, error))?;
+            Ok(space.figures())
+        }
+        Err(stopped) => {
+            let Stopped { error, states, levels, rounds, strategy } = *stopped;
+            note_end(run, rounds, levels, strategy);
+            note_lower_bound(run, &ready.levels, &space, &states, &manager()?);
+            Err(trouble(run, error))
+        }
+    }
+}
+
+fn no_team(run: &Run, problem: &NoTeam) -> Trouble {
+    match problem {
+        NoTeam::TooSmall(_) | NoTeam::Fabric(_) => Trouble::Unknown(run.memory_reason()),
+        NoTeam::OutOfReach => Trouble::Failed(Failure::Internal(problem.to_string())),
+    }
+}
+
+fn statistics(run: &Run, figures: &Figures) -> String {
+    let Figures { nodes, capacity, sweeps, requests, elements, collections, bytes } = *figures;
+    let [nodes, capacity, sweeps, requests, elements] = [nodes, capacity, sweeps, requests, elements].map(short);
+    let (ranks, workers, each) = (run.ranks, run.workers, numbers::bytes(bytes / u64::from(run.ranks.max(1))));
+    format!(
+        "Team      {ranks} ranks of {workers} workers: {sweeps} sweeps, {requests} requests\n\
+         \x20         of {elements} elements, {collections} collections\n\
+         Table     {nodes} of {capacity} nodes in use, {each} on each rank\n"
+    )
+}
