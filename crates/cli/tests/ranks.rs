@@ -69,6 +69,21 @@ fn ranks_explore_together() {
     }
 }
 
+/// Without knobs, ranks of one host work in memory that all of them can address.
+#[test]
+fn ranks_of_one_host_are_a_team() {
+    let models = [("beem/bakery.1.bdd", "1506"), ("beem/adding.1.bdd.gz", "7372"), ("beem/collision.1.bdd", "5593")];
+    for (ranks, workers, strategy) in [(2, "1", "par"), (3, "2", "chaining"), (4, "1", "bfs"), (2, "3", "par-full")] {
+        for (path, states) in models {
+            let how = ["--strategy", strategy, "--workers", workers, "--mem", "64M", "--json", "--stats"];
+            let output = mpirun(ranks, &[&["reach", &model(path)], &how[..]].concat());
+            assert_eq!(code(&output), exit::COMPLETE, "{output:?}");
+            assert_eq!((&json(&output)["states"], &json(&output)["ranks"]), (&states.into(), &ranks.into()));
+            assert!(stderr(&output).contains(&format!("Team      {ranks} ranks of {workers} workers")), "{output:?}");
+        }
+    }
+}
+
 #[test]
 fn limits_of_ranks_end_in_unknown() {
     let large = model("beem/collision.4.bdd.gz");
