@@ -30,6 +30,8 @@
 //!
 //! A [`Machine`] is what computes: the [`Twin`], one thread in plain Rust, or a device (crate `tremula-gpu`).
 
+#![forbid(unsafe_code)]
+
 mod diagram;
 pub mod graph;
 pub mod layout;

@@ -32,12 +32,8 @@ fn with_team<R: Send>(
 
 /// Explore; all ranks must find the expected states. What went on, and the error if there was one.
 fn check(model: &BddSystem, strategy: Strategy, shape: (usize, usize), bytes: usize) -> Result<Figures, Error> {
-    let expected = Manager::new(&Budget::new(256 << 20)).unwrap();
-    let (manager, states) = by_the_cpu_engine(model);
-    let _ = expected;
     let levels: Vec<u32> = (0..model.state_bits()).map(BddSystem::current_variable).collect();
-    let expected = states.count(&levels).unwrap();
-    drop(manager);
+    let expected = by_the_cpu_engine(model).1.count(&levels).unwrap();
     let outcomes = with_team(model, shape, bytes, |space, _| {
         let reached = explore(&space, strategy, &mut ()).map_err(|stopped| stopped.error)?;
         let manager = Manager::new(&Budget::new(256 << 20)).unwrap();
@@ -46,11 +42,11 @@ fn check(model: &BddSystem, strategy: Strategy, shape: (usize, usize), bytes: us
     });
     let outcomes: Vec<Result<_, Error>> = outcomes.into_iter().map(Result::unwrap).collect();
     for outcome in &outcomes {
-        assert_eq!(
-            outcome.as_ref().map(|(_, figures)| *figures).ok(),
-            outcomes[0].as_ref().map(|(_, figures)| *figures).ok()
+        assert_eq!(outcome, &outcomes[0], "ranks see the same");
+        assert!(
+            outcome.as_ref().is_ok_and(|(count, _)| *count == expected) || outcome.is_err(),
+            "{strategy} {shape:?}"
         );
-        assert!(outcome.as_ref().map_or(true, |(count, _)| *count == expected), "{strategy} {shape:?}");
     }
     outcomes.into_iter().next().unwrap().map(|(_, figures)| figures)
 }

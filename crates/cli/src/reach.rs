@@ -329,9 +329,14 @@ pub fn charge(args: &ReachArgs, run: &Run, mut model: BddSystem) -> Result<(BddS
     if !args.check_stored {
         model = model.without_reachable();
     }
-    let charged = model::bytes(&model).saturating_sub(model::UNCHARGED);
-    let lease = run.budget.take(charged).map_err(|_| Trouble::Unknown(run.memory_reason()))?;
+    let lease = charge_for(run, &model)?;
     Ok((model, lease))
+}
+
+/// The budget's memory for a model.
+pub fn charge_for(run: &Run, model: &BddSystem) -> Result<Lease, Trouble> {
+    let charged = model::bytes(model).saturating_sub(model::UNCHARGED);
+    run.budget.take(charged).map_err(|_| Trouble::Unknown(run.memory_reason()))
 }
 
 /// How the tables are to behave.

@@ -1,4 +1,7 @@
 //! `.bdd` models by processes of one host: a team that explores in bulk, in memory that all of them can address.
+//!
+//! That is fast, and takes memory for all requests of a sweep at once. Where there is too little, the ranks go on in the other
+//! way, from the start.
 
 use crate::args::ReachArgs;
 use crate::error::Failure;
@@ -9,7 +12,7 @@ use crate::run::{Phase, Run};
 use crate::together::{NoResult, Told, agree, strategy_for_ranks};
 use tremula_bulk::team::{NoTeam, Setup, Team, join};
 use tremula_bulk::{Bulk, Diagram, Figures, Graph};
-use tremula_diagrams::{Attention, Lease};
+use tremula_diagrams::{Attention, Error, Lease, Options};
 use tremula_engines::{Reached, Stopped, Strategy, explore as explore_rounds};
 use tremula_fabric::{Distance, Fabric, Reduction};
 use tremula_models::BddSystem;
@@ -35,8 +38,21 @@ struct Ready {
     _leases: [Lease; 2],
 }
 
-/// *Collective.* Explore and count.
-pub fn explore<F: Fabric>(args: &ReachArgs, run: &Run, model: BddSystem, fabric: &F) -> Result<Told, NoResult> {
+/// Why a rank has no figures.
+enum Ended {
+    /// Sweeps have all their requests in memory at once, which was not enough.
+    NoRoom,
+    /// Something else.
+    Trouble(Trouble),
+}
+
+/// *Collective.* Explore and count; nothing if there is no room, though others may do with less.
+pub fn explore<F: Fabric>(
+    args: &ReachArgs,
+    run: &Run,
+    model: &BddSystem,
+    fabric: &F,
+) -> Result<Option<Told>, NoResult> {
     let ready = agree(fabric, prepare(args, run, model))?;
     let mut bytes = [(run.budget.available() / COUNT_SHARE * (COUNT_SHARE - 1)) as u64];
     fabric.all_reduce(Reduction::Min, &mut bytes)?;
@@ -51,54 +67,73 @@ pub fn explore<F: Fabric>(args: &ReachArgs, run: &Run, model: BddSystem, fabric:
     };
     run.enter(Phase::Reach);
     let joined = join(fabric, &setup, |team| take_part(run, &ready, team, fabric.rank() == 0));
-    let figures = agree(fabric, joined.map_err(|problem| no_team(run, &problem)))?.map_err(NoResult::Here)?;
-    Ok(Told { figures: None, of_ranks: statistics(run, &figures) })
+    let ended = joined.unwrap_or_else(|problem| Err(no_team(&problem)));
+    let no_room = fabric.all_gather(&[u64::from(matches!(ended, Err(Ended::NoRoom)))])?;
+    if no_room.iter().any(|rank| rank[0] == 1) {
+        return Ok(None);
+    }
+    let trouble = |ended| match ended {
+        Ended::NoRoom => NoResult::Here(Trouble::Unknown(run.memory_reason())),
+        Ended::Trouble(trouble) => NoResult::Here(trouble),
+    };
+    let figures = ended.map_err(trouble)?;
+    Ok(Some(Told { figures: None, of_ranks: statistics(run, &figures) }))
 }
 
-fn prepare(args: &ReachArgs, run: &Run, model: BddSystem) -> Result<Ready, Trouble> {
+fn prepare(args: &ReachArgs, run: &Run, model: &BddSystem) -> Result<Ready, Trouble> {
     reach::refuse_what_bdds_cannot(args)?;
     let strategy = strategy_for_ranks(args).map_err(Trouble::Failed)?;
     run.known().strategy = strategy;
-    let (model, of_model) = reach::charge(args, run, model)?;
-    let graph = Graph::compile(&model).map_err(|error| Trouble::Failed(Failure::Internal(error.to_string())))?;
+    let of_model = reach::charge_for(run, model)?;
+    let graph = Graph::compile(model).map_err(|error| Trouble::Failed(Failure::Internal(error.to_string())))?;
     let of_graph = run.budget.take(graph.bytes()).map_err(|_| Trouble::Unknown(run.memory_reason()))?;
     let levels = (0..model.state_bits()).map(BddSystem::current_variable).collect();
-    let initial = Diagram::of_initial_states(&model);
+    let initial = Diagram::of_initial_states(model);
     Ok(Ready { strategy, graph, initial, levels, _leases: [of_model, of_graph] })
 }
 
 /// A rank's part: all explore, and the first one counts. All see the same errors.
-fn take_part(run: &Run, ready: &Ready, team: Team<'_>, is_first: bool) -> Result<Figures, Trouble> {
+fn take_part(run: &Run, ready: &Ready, team: Team<'_>, is_first: bool) -> Result<Figures, Ended> {
     let space = Bulk::new(team, &ready.graph, Attention::default());
     let result = match is_first {
         true => explore_rounds(&space, ready.strategy, &mut Note { run }),
         false => explore_rounds(&space, ready.strategy, &mut ()),
     };
+    let ended = |error| match error {
+        Error::TableFull => Ended::NoRoom,
+        error => Ended::Trouble(trouble(run, error)),
+    };
     if !is_first {
-        return Ok(space.figures());
+        return result.map(|_| space.figures()).or_else(|stopped| match stopped.error {
+            Error::TableFull => Err(Ended::NoRoom),
+            // The first rank tells.
+            _ => Ok(space.figures()),
+        });
     }
     run.enter(Phase::Count);
-    let manager = || reach::manager(run, tremula_diagrams::Options::default(), &run.attention);
+    let manager = reach::manager(run, Options::default(), &run.attention).map_err(Ended::Trouble)?;
     match result {
         Ok(Reached { states, rounds, levels, strategy }) => {
             note_end(run, rounds, levels, strategy);
-            let found = space.bring_back(&states, &manager()?).map_err(|error| trouble(run, error))?;
-            count_found(run, &found, &ready.levels, rounds).map_err(|error| trouble(run, error))?;
+            let found = space.bring_back(&states, &manager).map_err(ended)?;
+            count_found(run, &found, &ready.levels, rounds).map_err(ended)?;
             Ok(space.figures())
         }
         Err(stopped) => {
             let Stopped { error, states, levels, rounds, strategy } = *stopped;
             note_end(run, rounds, levels, strategy);
-            note_lower_bound(run, &ready.levels, &space, &states, &manager()?);
-            Err(trouble(run, error))
+            if error != Error::TableFull {
+                note_lower_bound(run, &ready.levels, &space, &states, &manager);
+            }
+            Err(ended(error))
         }
     }
 }
 
-fn no_team(run: &Run, problem: &NoTeam) -> Trouble {
+fn no_team(problem: &NoTeam) -> Ended {
     match problem {
-        NoTeam::TooSmall(_) | NoTeam::Fabric(_) => Trouble::Unknown(run.memory_reason()),
-        NoTeam::OutOfReach => Trouble::Failed(Failure::Internal(problem.to_string())),
+        NoTeam::TooSmall(_) | NoTeam::Fabric(_) => Ended::NoRoom,
+        NoTeam::OutOfReach => Ended::Trouble(Trouble::Failed(Failure::Internal(problem.to_string()))),
     }
 }
 

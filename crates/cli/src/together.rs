@@ -108,14 +108,27 @@ where
     let model = agree(fabric, reach::read_any(run))?;
     all_have_it(fabric, &model)?;
     match model {
-        TransitionSystem::Bdd(model) if team::is_possible(args, fabric)? => team::explore(args, run, model, fabric),
-        TransitionSystem::Bdd(model) => share_diagrams(args, run, model, fabric),
+        TransitionSystem::Bdd(model) => explore_bits(args, run, model, fabric),
         TransitionSystem::Net(net) => net_together::race(args, run, &net, fabric),
         TransitionSystem::Ldd(_) => {
             let problem = "several processes can explore .bdd models and Petri nets only";
             agree(fabric, Err(Trouble::input(problem)))
         }
     }
+}
+
+/// As a team where that is possible and there is room for it, else with diagrams in the memory of all ranks.
+fn explore_bits<F: Fabric>(args: &ReachArgs, run: &Run, model: BddSystem, fabric: &F) -> Result<Told, NoResult>
+where
+    F::Segment: Send + Sync,
+    <F::Segment as Segment>::Words: Send,
+{
+    if team::is_possible(args, fabric)?
+        && let Some(told) = team::explore(args, run, &model, fabric)?
+    {
+        return Ok(told);
+    }
+    share_diagrams(args, run, model, fabric)
 }
 
 /// *Collective.* Go on if all ranks have a model of the same kind and size.
