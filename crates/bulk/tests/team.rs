@@ -129,6 +129,23 @@ fn a_sweep_is_stopped_on_all_ranks() {
 }
 
 #[test]
+fn a_panic_on_one_rank_ends_all() {
+    let model = model("beem/phils.2.bdd");
+    let graph = Graph::compile(&model).unwrap();
+    let initial = Diagram::of_initial_states(&model);
+    let lost = threads::run(3, |fabric| {
+        let attention = Attention::default();
+        let setup = Setup { graph: &graph, initial: &initial, bytes: 4 << 20, workers: 2, attention };
+        let program = |team: Team<'_>| {
+            assert!(fabric.rank() != 1, "for the sake of the test");
+            explore(&Bulk::new(team, &graph, Attention::default()), PAR, &mut ()).is_ok()
+        };
+        join(fabric, &setup, program).unwrap()
+    });
+    assert!(lost.is_err());
+}
+
+#[test]
 fn hardly_any_memory_is_refused() {
     let refused = with_team(&model("beem/phils.1.bdd"), (2, 1), 1000, |_, _| ());
     assert!(refused.iter().all(|outcome| matches!(outcome, Err(NoTeam::TooSmall(1000)))), "{refused:?}");

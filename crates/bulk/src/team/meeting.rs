@@ -1,6 +1,6 @@
 //! Where all workers of all ranks meet.
 
-use super::memory::{ARRIVED, FULL, Memory, ROUND};
+use super::memory::{ARRIVED, BROKEN, FULL, Memory, ROUND};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -8,7 +8,19 @@ use std::time::Duration;
 const YIELDS: u32 = 100;
 const NAP: Duration = Duration::from_micros(50);
 
-/// All workers, who meet again and again.
+/// Tells all others if this worker panics.
+pub struct Alarm<'m>(pub &'m Memory<'m>);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // Relaxed: a flag.
+            self.0.control(BROKEN).store(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// All workers, who meet again and again. If one of them panics, all do.
 #[derive(Copy, Clone, Debug)]
 pub struct Meeting {
     /// How many they are.
@@ -43,9 +55,13 @@ impl Meeting {
                 return Some(now & 0xff);
             }
             looks = u32::saturating_add(looks, 1);
-            // Acquire: pairs with the Release of who says so.
-            if looks > self.spins && is_over.load(Ordering::Acquire) {
-                return None;
+            if looks > self.spins {
+                // Acquire: pairs with the Release of who says so.
+                if is_over.load(Ordering::Acquire) {
+                    return None;
+                }
+                // Relaxed: a flag.
+                assert!(memory.control(BROKEN).load(Ordering::Relaxed) == 0, "a worker of the team has panicked");
             }
             match looks {
                 _ if looks < self.spins => std::hint::spin_loop(),

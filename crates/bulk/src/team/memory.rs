@@ -28,6 +28,9 @@ pub const REQUESTS_OUT: usize = 8 * LINE;
 pub const ELEMENTS_OUT: usize = 9 * LINE;
 pub const BLOCKS_OUT: usize = 10 * LINE;
 
+/// On the first rank: not zero when a worker has panicked, so that nobody waits for it.
+pub const BROKEN: usize = 12 * LINE;
+
 /// Bits of [`FULL`].
 pub const FULL_NODES: u64 = 1;
 pub const FULL_REQUESTS: u64 = 2;

@@ -54,7 +54,7 @@ use crate::diagram::Diagram;
 use crate::graph::Graph;
 use crate::layout::Ref;
 use crate::twin::GROWTH;
-use meeting::Meeting;
+use meeting::{Alarm, Meeting};
 use memory::{INITIAL, Memory};
 use plan::Plan;
 use rank::Rank;
@@ -125,6 +125,7 @@ pub fn join<F: Fabric, R>(fabric: &F, setup: &Setup<'_>, program: impl FnOnce(Te
         (1..workers).for_each(|worker| {
             scope.spawn(move || rank.serve(worker));
         });
+        let _alarm = Alarm(rank.memory);
         program(Team::new(rank, initial, places))
     }))
 }

@@ -2,7 +2,7 @@
 
 use super::Setup;
 use super::desk::{Desk, Terms};
-use super::meeting::Meeting;
+use super::meeting::{Alarm, Meeting};
 use super::memory::Memory;
 use super::plan::NODE;
 use super::sweep::Sweep;
@@ -44,6 +44,7 @@ pub struct Job {
 impl Rank<'_> {
     /// Take part in sweeps until there are no more.
     pub fn serve(&self, worker: usize) {
+        let _alarm = Alarm(self.memory);
         let mut desk = self.desk();
         while self.meeting.meet_unless(self.memory, &self.is_over).is_some() {
             let Some(job) = *self.job.lock().expect("nobody panics with this lock") else { return };
