@@ -46,7 +46,7 @@ mod wide;
 
 pub use diagram::Diagram;
 pub use graph::{Graph, OutsideGroup};
-pub use machine::{Figures, Grown, Machine, Part, Root, Trouble, as_they_are, take};
+pub use machine::{Costs, Figures, Grown, Machine, Part, Root, Trouble, as_they_are, take};
 pub use shares::Shares;
 pub use space::{Bulk, Set};
 pub use twin::{GROWTH, Twin, first_table};

@@ -105,6 +105,22 @@ pub struct Figures {
     pub bytes: u64,
 }
 
+/// What work costs a machine, in elements.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Costs {
+    /// A request beside its elements.
+    pub request: u64,
+    /// A level of a sweep, however little it has to do.
+    pub level: u64,
+    /// So much of it in a round that another way to do it may be worth an attempt.
+    pub much: u64,
+}
+
+impl Costs {
+    /// Those of processors.
+    pub const OF_PROCESSORS: Costs = Costs { request: 8, level: 64, much: 1 << 20 };
+}
+
 /// A place for sets of states, and the way to compute with them in bulk.
 ///
 /// Invariants: references are canonical until the next collection, so that equal sets have equal references; after an
@@ -131,4 +147,9 @@ pub trait Machine {
 
     /// What went on so far.
     fn figures(&self) -> Figures;
+
+    /// What its work costs.
+    fn costs(&self) -> Costs {
+        Costs::OF_PROCESSORS
+    }
 }

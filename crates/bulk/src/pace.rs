@@ -8,16 +8,10 @@
 //!
 //! Work is counted and not timed, so that a run can be repeated.
 
-use crate::machine::Figures;
+use crate::machine::{Costs, Figures};
 
 /// Halvings of the relations from one attempt to the next: unions are of up to four sets.
 const STEP: usize = 2;
-/// A round with more work is worth an attempt: ten milliseconds or so.
-const MUCH: u64 = 1 << 26;
-/// The work of a request beside that of its elements. Measured: docs/gpu.md.
-const REQUEST: u64 = 8;
-/// The work of a level of a sweep, however little it has to do.
-const LEVEL: u64 = 1 << 16;
 /// Rounds in more pieces of an attempt: the first one finds none of its requests answered.
 const TRIED: u32 = 2;
 /// A difference that is plain.
@@ -32,6 +26,7 @@ const REST: u32 = 8;
 pub struct Pace {
     halvings: usize,
     most: usize,
+    much: u64,
     phase: Phase,
     rest: u32,
     next_rest: u32,
@@ -39,10 +34,10 @@ pub struct Pace {
 
 /// The work between two looks at a machine, in elements.
 #[must_use]
-pub fn work(before: &Figures, after: &Figures, levels: u32) -> u64 {
+pub fn work(costs: &Costs, before: &Figures, after: &Figures, levels: u32) -> u64 {
     let sweeps = after.sweeps - before.sweeps;
     let (requests, elements) = (after.requests - before.requests, after.elements - before.elements);
-    elements + requests * REQUEST + sweeps * u64::from(levels) * LEVEL
+    elements + requests * costs.request + sweeps * u64::from(levels) * costs.level
 }
 
 /// What the present round is for.
@@ -57,10 +52,11 @@ enum Phase {
 }
 
 impl Pace {
-    /// All relations in one piece; there is nothing left to halve after `most` halvings.
+    /// All relations in one piece; there is nothing left to halve after `most` halvings, and rounds of `much` work are worth
+    /// an attempt.
     #[must_use]
-    pub fn new(most: usize) -> Pace {
-        Pace { halvings: 0, most, phase: Phase::Steady, rest: 0, next_rest: REST }
+    pub fn new(most: usize, much: u64) -> Pace {
+        Pace { halvings: 0, most, much, phase: Phase::Steady, rest: 0, next_rest: REST }
     }
 
     /// Begin with so many halvings.
@@ -89,7 +85,7 @@ impl Pace {
         match self.phase {
             Phase::Steady => {
                 self.rest = self.rest.saturating_sub(1);
-                if work > MUCH && self.rest == 0 && self.halvings < self.most {
+                if work > self.much && self.rest == 0 && self.halvings < self.most {
                     self.halvings += STEP;
                     self.phase = Phase::Trying { before: work, rounds_left: TRIED };
                 }
@@ -139,6 +135,8 @@ impl Pace {
 mod tests {
     use super::*;
 
+    const MUCH: u64 = 1 << 20;
+
     /// The halvings of some rounds; the work of each depends on its number and on them.
     fn run(pace: &mut Pace, rounds: u32, work: impl Fn(u32, usize) -> u64) -> Vec<usize> {
         let round = |number| {
@@ -151,12 +149,12 @@ mod tests {
 
     #[test]
     fn rounds_of_little_work_are_one_sweep() {
-        assert_eq!(run(&mut Pace::new(6), 4, |_, _| MUCH), [0; 4]);
+        assert_eq!(run(&mut Pace::new(6, MUCH), 4, |_, _| MUCH), [0; 4]);
     }
 
     #[test]
     fn half_the_work_stays_at_once() {
-        let halvings = run(&mut Pace::new(6), 9, |_, halvings| MUCH * 1000 / (1 << (2 * halvings)));
+        let halvings = run(&mut Pace::new(6, MUCH), 9, |_, halvings| MUCH * 1000 / (1 << (2 * halvings)));
         assert_eq!(halvings, [0, 2, 2, 2, 4, 4, 4, 6, 6]);
     }
 
@@ -166,7 +164,7 @@ mod tests {
             let work = |number: u32, halvings: usize| {
                 (1e12 * f64::powi(trend, number as i32) * if halvings > 0 { 0.9 } else { 1.0 }) as u64
             };
-            assert_eq!(run(&mut Pace::new(2), 6, work), [0, 2, 2, 0, 2, 2], "{trend}");
+            assert_eq!(run(&mut Pace::new(2, MUCH), 6, work), [0, 2, 2, 0, 2, 2], "{trend}");
         }
     }
 
@@ -176,7 +174,7 @@ mod tests {
             let work = |number: u32, halvings: usize| {
                 (1e13 * f64::powi(trend, number as i32) * if halvings > 0 { 1.5 } else { 1.0 }) as u64
             };
-            let halvings = run(&mut Pace::new(6), 100, work);
+            let halvings = run(&mut Pace::new(6, MUCH), 100, work);
             let tried = halvings.iter().filter(|&&halvings| halvings > 0).count();
             assert!((6..=8).contains(&tried), "{trend}: {tried}");
         }
@@ -184,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_collection_ends_an_attempt() {
-        let mut pace = Pace::new(6);
+        let mut pace = Pace::new(6, MUCH);
         pace.note(MUCH * 2);
         assert_eq!(pace.halvings(), STEP);
         pace.disturb();
@@ -194,7 +192,7 @@ mod tests {
 
     #[test]
     fn what_has_no_room_is_divided_until_nothing_is_left_to_halve() {
-        let mut pace = Pace::new(3);
+        let mut pace = Pace::new(3, MUCH);
         assert!(pace.refine() && pace.refine() && !pace.refine());
         assert_eq!(pace.halvings(), 4);
     }

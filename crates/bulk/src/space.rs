@@ -3,7 +3,7 @@
 use crate::diagram::Diagram;
 use crate::graph::{Graph, IDENTITY, Together};
 use crate::layout::{Element, Ref};
-use crate::machine::{Figures, Grown, Machine, Part, Root, Trouble};
+use crate::machine::{Costs, Figures, Grown, Machine, Part, Root, Trouble};
 use crate::pace::{Pace, work};
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -44,6 +44,7 @@ pub struct Bulk<M> {
     layers: Vec<Vec<Together>>,
     /// In how many pieces a sweep takes all relations.
     pace: RefCell<Pace>,
+    costs: Costs,
     /// How often images under all relations are halved before they are tried, for want of room.
     halvings: Cell<u32>,
     levels: u32,
@@ -56,6 +57,7 @@ impl<M: Machine> Bulk<M> {
     /// A space over `machine`, which was made for `graph`; `attention` can end operations.
     pub fn new(mut machine: M, graph: &Graph, attention: Attention) -> Bulk<M> {
         machine.heed(&attention);
+        let costs = machine.costs();
         let relations = (0..graph.groups()).map(|number| graph.group(number)).collect();
         let new_set = |set| Set(Rc::new(Cell::new(set)));
         let (initial, nothing) = (new_set(machine.initial()), new_set(Ref::FALSE));
@@ -66,7 +68,8 @@ impl<M: Machine> Bulk<M> {
             relations,
             all: graph.all().cloned(),
             layers: graph.all().map_or(Vec::new(), layers),
-            pace: RefCell::new(Pace::new(graph.all().map_or(0, Together::depth))),
+            pace: RefCell::new(Pace::new(graph.all().map_or(0, Together::depth), costs.much)),
+            costs,
             halvings: Cell::new(0),
             levels: graph.bits(),
             initial,
@@ -142,7 +145,7 @@ impl<M: Machine> Bulk<M> {
                 outcome => {
                     let (mut pace, after) = (self.pace.borrow_mut(), self.figures());
                     if after.collections == before.collections {
-                        pace.note(work(&before, &after, self.levels));
+                        pace.note(work(&self.costs, &before, &after, self.levels));
                     } else {
                         pace.disturb();
                     }

@@ -10,7 +10,7 @@ use crate::numbers::{self, short};
 use crate::reach::{self, Note, Trouble, count_found, note_end, trouble};
 use crate::run::{Phase, Run};
 use crate::together::{NoResult, Told, agree, strategy_for_ranks};
-use tremula_bulk::team::{NoTeam, Setup, Team, join};
+use tremula_bulk::team::{Setup, Team, join};
 use tremula_bulk::{Bulk, Diagram, Figures, Graph};
 use tremula_diagrams::{Attention, Error, Lease, Options};
 use tremula_engines::{Reached, Stopped, Strategy, explore as explore_rounds};
@@ -67,7 +67,8 @@ pub fn explore<F: Fabric>(
     };
     run.enter(Phase::Reach);
     let joined = join(fabric, &setup, |team| take_part(run, &ready, team, fabric.rank() == 0));
-    let ended = joined.unwrap_or_else(|problem| Err(no_team(&problem)));
+    // Too little memory, or ranks that are near but out of reach: the others may do.
+    let ended = joined.unwrap_or(Err(Ended::NoRoom));
     let no_room = fabric.all_gather(&[u64::from(matches!(ended, Err(Ended::NoRoom)))])?;
     if no_room.iter().any(|rank| rank[0] == 1) {
         return Ok(None);
@@ -111,7 +112,7 @@ fn take_part(run: &Run, ready: &Ready, team: Team<'_>, is_first: bool) -> Result
         });
     }
     run.enter(Phase::Count);
-    let manager = reach::manager(run, Options::default(), &run.attention).map_err(Ended::Trouble)?;
+    let manager = reach::manager(run, Options::default(), &run.attention).map_err(|_| Ended::NoRoom)?;
     match result {
         Ok(Reached { states, rounds, levels, strategy }) => {
             note_end(run, rounds, levels, strategy);
@@ -127,13 +128,6 @@ fn take_part(run: &Run, ready: &Ready, team: Team<'_>, is_first: bool) -> Result
             }
             Err(ended(error))
         }
-    }
-}
-
-fn no_team(problem: &NoTeam) -> Ended {
-    match problem {
-        NoTeam::TooSmall(_) | NoTeam::Fabric(_) => Ended::NoRoom,
-        NoTeam::OutOfReach => Ended::Trouble(Trouble::Failed(Failure::Internal(problem.to_string()))),
     }
 }
 

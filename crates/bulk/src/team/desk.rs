@@ -2,7 +2,8 @@
 //! done.
 
 use super::memory::{
-    ASKED, BLOCKS_OUT, ELEMENTS_OUT, FULL, FULL_INDEX, FULL_NODES, FULL_REQUESTS, Header, KEPT, MADE, Memory,
+    ASKED, BLOCKS_OUT, ELEMENTS_OUT, FULL, FULL_INDEX, FULL_NODES, FULL_REQUESTS, Header, KEPT, MADE, MOST_ELEMENTS,
+    Memory,
 };
 use super::memory::{REQUESTS_OUT, STOPPED};
 use super::plan::{Array, BLOCK, BLOCK_HEAD};
@@ -83,9 +84,11 @@ impl<'m> Desk<'m> {
         }
     }
 
-    /// A sweep is over: tell what was done. The number of nodes was told before.
-    pub fn end(&mut self) {
-        self.tell_nodes();
+    /// A sweep is over: tell what was done.
+    pub fn end(&mut self, terms: &Terms) {
+        if self.tell_nodes() > terms.room {
+            self.give_up(FULL_NODES);
+        }
         // Relaxed: read after a meeting.
         self.memory.control(ASKED).fetch_add(std::mem::take(&mut self.asked), Ordering::Relaxed);
         self.memory.control(KEPT).fetch_add(std::mem::take(&mut self.kept), Ordering::Relaxed);
@@ -210,6 +213,9 @@ impl<'m> Desk<'m> {
     /// Write a request for the candidates, without taking its number and space away yet.
     fn write(&mut self, terms: &Terms, minus: u32) -> Result<u32, u64> {
         let (memory, length) = (self.memory, self.candidates.len());
+        if length > MOST_ELEMENTS {
+            return Err(FULL_REQUESTS);
+        }
         let plan = &memory.plan;
         reserve(memory, &plan.requests, REQUESTS_OUT, self.rank, 1, REQUEST_CHUNK, &mut self.requests)?;
         reserve(

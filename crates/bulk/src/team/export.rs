@@ -24,7 +24,7 @@ impl<'a> Export<'a> {
     /// Bytes for a node on its way: in the list and in the map, which may be half empty and about to grow.
     const BYTES_PER_NODE: usize = Diagram::BYTES_PER_NODE + 4 * size_of::<(u32, Ref)>();
     /// Nodes whose memory is taken at once.
-    const STEP: usize = 1 << 16;
+    const STEP: usize = 1 << 12;
 
     /// The nodes of a set, in memory of this budget.
     pub fn run(mut self, root: Ref, budget: &Budget) -> Result<(Diagram, Lease), Trouble> {

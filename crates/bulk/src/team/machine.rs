@@ -55,7 +55,7 @@ impl<'t> Team<'t> {
             desk: rank.desk(),
             table: 0,
             places,
-            used: 0,
+            used: rank.setup.initial.nodes.len() as u64,
             index: FIRST_INDEX.min(most_index(&rank.memory.plan)),
             past: (0, 0),
             is_stale: false,
@@ -131,7 +131,7 @@ impl<'t> Team<'t> {
         };
         let empties = terms.visit;
         let job = Job { terms, phase: self.sweeps << 1, forgets, empties };
-        self.sweeps = self.sweeps.wrapping_add(1) & (u32::MAX >> 2);
+        self.sweeps = self.sweeps % (u32::MAX >> 2) + 1;
         self.reset(forgets);
         *self.rank.job.lock().expect("nobody panics with this lock") = Some(job);
         self.rank.meeting.meet(memory);

@@ -39,6 +39,8 @@ pub const STOPPED: u64 = 8;
 
 /// Elements of a request are counted in the bits above this one.
 const LENGTH_SHIFT: u32 = 40;
+/// Elements of a request.
+pub const MOST_ELEMENTS: usize = (1 << (u64::BITS - LENGTH_SHIFT)) - 1;
 /// Tells requests that are answered twice.
 const TWICE: u64 = 1 << 63;
 

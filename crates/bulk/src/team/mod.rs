@@ -61,7 +61,7 @@ use rank::Rank;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tremula_diagrams::Attention;
-use tremula_fabric::{Fabric, FabricError, Segment};
+use tremula_fabric::{Fabric, FabricError, Reduction, Segment};
 
 /// Places of the first table on each rank.
 const FIRST_PLACES: usize = 1 << 12;
@@ -102,7 +102,10 @@ pub fn join<F: Fabric, R>(fabric: &F, setup: &Setup<'_>, program: impl FnOnce(Te
     let plan = Plan::new(setup.bytes, ranks, setup.graph.bits() as usize).ok_or(NoTeam::TooSmall(setup.bytes))?;
     let segment = fabric.allocate(plan.words)?;
     let parts: Option<Vec<&[AtomicU64]>> = (0..ranks).map(|rank| segment.mapped(rank)).collect();
-    let memory = Memory { parts: parts.ok_or(NoTeam::OutOfReach)?, plan };
+    let mut within_reach = [u64::from(parts.is_some())];
+    fabric.all_reduce(Reduction::Min, &mut within_reach)?;
+    let parts = parts.filter(|_| within_reach[0] == 1).ok_or(NoTeam::OutOfReach)?;
+    let memory = Memory { parts, plan };
     let places = (FIRST_PLACES.max(GROWTH * setup.initial.nodes.len())).min(plan.tables[0].length);
     if rank == 0 {
         let initial = put_initial(&memory, setup.initial, places).ok_or(NoTeam::TooSmall(setup.bytes));
@@ -122,10 +125,11 @@ pub fn join<F: Fabric, R>(fabric: &F, setup: &Setup<'_>, program: impl FnOnce(Te
     let initial = Ref(initial as u32 - 1);
     Ok(std::thread::scope(|scope| {
         let rank = &rank;
+        // Before any thread starts: if one cannot, those that have must not wait for it.
+        let _alarm = Alarm(rank.memory);
         (1..workers).for_each(|worker| {
             scope.spawn(move || rank.serve(worker));
         });
-        let _alarm = Alarm(rank.memory);
         program(Team::new(rank, initial, places))
     }))
 }
@@ -135,7 +139,8 @@ fn put_initial(memory: &Memory<'_>, initial: &Diagram, places: usize) -> Option<
     let mut names: Vec<u32> = (0..Ref::TERMINALS).collect();
     for node in &initial.nodes {
         let halves = [node.low(), node.high()].map(|set| names[set.0 as usize]);
-        names.push(memory.make(0, places, node.level(), halves)?.0);
+        let is_plain = halves[0] == halves[1];
+        names.push(if is_plain { halves[0] } else { memory.make(0, places, node.level(), halves)?.0 });
     }
     Some(names[initial.root.0 as usize])
 }

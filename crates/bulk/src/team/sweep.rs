@@ -47,7 +47,7 @@ impl Sweep<'_> {
         if full == 0 {
             full = self.all_levels(Direction::Up, desk);
         }
-        desk.end();
+        desk.end(&self.terms);
         self.meeting.meet(self.memory) | full
     }
 
