@@ -36,7 +36,7 @@ pub fn simplify(mut elements: Vec<Element>, minus: Ref, visit: bool) -> Simplifi
 }
 
 /// Can the image of an element contain states that are wanted?
-fn adds_something(element: Element, minus: Ref) -> bool {
+pub(crate) fn adds_something(element: Element, minus: Ref) -> bool {
     element.set() != Ref::FALSE && !(element.relation() == IDENTITY && element.set() == minus)
 }
 

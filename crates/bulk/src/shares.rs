@@ -13,7 +13,7 @@ pub const ELEMENTS_PER_REQUEST: usize = 8;
 /// Part of a table that nodes may fill.
 const LOAD: (usize, usize) = (3, 4);
 /// Part of the memory for the two tables.
-const TABLES: (usize, usize) = (2, 5);
+pub const TABLES: (usize, usize) = (2, 5);
 
 /// How much of everything fits.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]

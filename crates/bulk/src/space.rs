@@ -117,8 +117,7 @@ impl<M: Machine> Bulk<M> {
 
     /// Compute one union of images.
     fn compute(&self, root: impl Fn() -> Root) -> Result<Set, Error> {
-        let results = self.attempt(|machine| machine.sweep(&[root()]))?;
-        Ok(self.open(results[0]))
+        Ok(self.compute_all(|| vec![root()])?.swap_remove(0))
     }
 
     /// Compute several unions of images in one sweep.

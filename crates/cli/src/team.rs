@@ -38,14 +38,6 @@ struct Ready {
     _leases: [Lease; 2],
 }
 
-/// Why a rank has no figures.
-enum Ended {
-    /// Sweeps have all their requests in memory at once, which was not enough.
-    NoRoom,
-    /// Something else.
-    Trouble(Trouble),
-}
-
 /// *Collective.* Explore and count; nothing if there is no room, though others may do with less.
 pub fn explore<F: Fabric>(
     args: &ReachArgs,
@@ -68,17 +60,13 @@ pub fn explore<F: Fabric>(
     run.enter(Phase::Reach);
     let joined = join(fabric, &setup, |team| take_part(run, &ready, team, fabric.rank() == 0));
     // Too little memory, or ranks that are near but out of reach: the others may do.
-    let ended = joined.unwrap_or(Err(Ended::NoRoom));
-    let no_room = fabric.all_gather(&[u64::from(matches!(ended, Err(Ended::NoRoom)))])?;
+    let ended = joined.unwrap_or(Ok(None));
+    let no_room = fabric.all_gather(&[u64::from(matches!(ended, Ok(None)))])?;
     if no_room.iter().any(|rank| rank[0] == 1) {
         return Ok(None);
     }
-    let trouble = |ended| match ended {
-        Ended::NoRoom => NoResult::Here(Trouble::Unknown(run.memory_reason())),
-        Ended::Trouble(trouble) => NoResult::Here(trouble),
-    };
-    let figures = ended.map_err(trouble)?;
-    Ok(Some(Told { figures: None, of_ranks: statistics(run, &figures) }))
+    let figures = ended.map_err(NoResult::Here)?;
+    Ok(figures.map(|figures| Told { figures: None, of_ranks: statistics(run, &figures) }))
 }
 
 fn prepare(args: &ReachArgs, run: &Run, model: &BddSystem) -> Result<Ready, Trouble> {
@@ -93,32 +81,23 @@ fn prepare(args: &ReachArgs, run: &Run, model: &BddSystem) -> Result<Ready, Trou
     Ok(Ready { strategy, graph, initial, levels, _leases: [of_model, of_graph] })
 }
 
-/// A rank's part: all explore, and the first one counts. All see the same errors.
-fn take_part(run: &Run, ready: &Ready, team: Team<'_>, is_first: bool) -> Result<Figures, Ended> {
+/// A rank's part: all explore, and the first one counts and tells. Nothing if there is no room: sweeps have all their requests
+/// in memory at once.
+fn take_part(run: &Run, ready: &Ready, team: Team<'_>, is_first: bool) -> Result<Option<Figures>, Trouble> {
     let space = Bulk::new(team, &ready.graph, Attention::default());
-    let result = match is_first {
-        true => explore_rounds(&space, ready.strategy, &mut Note { run }),
-        false => explore_rounds(&space, ready.strategy, &mut ()),
-    };
-    let ended = |error| match error {
-        Error::TableFull => Ended::NoRoom,
-        error => Ended::Trouble(trouble(run, error)),
-    };
     if !is_first {
-        return result.map(|_| space.figures()).or_else(|stopped| match stopped.error {
-            Error::TableFull => Err(Ended::NoRoom),
-            // The first rank tells.
-            _ => Ok(space.figures()),
-        });
+        let result = explore_rounds(&space, ready.strategy, &mut ());
+        let is_full = result.is_err_and(|stopped| stopped.error == Error::TableFull);
+        return Ok((!is_full).then(|| space.figures()));
     }
+    let result = explore_rounds(&space, ready.strategy, &mut Note { run });
     run.enter(Phase::Count);
-    let manager = reach::manager(run, Options::default(), &run.attention).map_err(|_| Ended::NoRoom)?;
-    match result {
+    let Ok(manager) = reach::manager(run, Options::default(), &run.attention) else { return Ok(None) };
+    let counted = match result {
         Ok(Reached { states, rounds, levels, strategy }) => {
             note_end(run, rounds, levels, strategy);
-            let found = space.bring_back(&states, &manager).map_err(ended)?;
-            count_found(run, &found, &ready.levels, rounds).map_err(ended)?;
-            Ok(space.figures())
+            let found = space.bring_back(&states, &manager);
+            found.and_then(|found| count_found(run, &found, &ready.levels, rounds))
         }
         Err(stopped) => {
             let Stopped { error, states, levels, rounds, strategy } = *stopped;
@@ -126,8 +105,13 @@ fn take_part(run: &Run, ready: &Ready, team: Team<'_>, is_first: bool) -> Result
             if error != Error::TableFull {
                 note_lower_bound(run, &ready.levels, &space, &states, &manager);
             }
-            Err(ended(error))
+            Err(error)
         }
+    };
+    match counted {
+        Ok(()) => Ok(Some(space.figures())),
+        Err(Error::TableFull) => Ok(None),
+        Err(error) => Err(trouble(run, error)),
     }
 }
 

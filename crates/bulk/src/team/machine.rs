@@ -8,14 +8,13 @@ use super::rank::{Job, Rank};
 use crate::diagram::Diagram;
 use crate::layout::Ref;
 use crate::machine::{Figures, Grown, Machine, Part, Root, Trouble, as_they_are};
+use crate::shares::Shares;
 use crate::twin::GROWTH;
 use std::sync::atomic::Ordering;
 use tremula_diagrams::{Attention, Budget, Lease};
 
 /// Places of the index that are used at first, on each rank.
 const FIRST_INDEX: usize = 1 << 12;
-/// Part of a table that nodes may fill.
-const LOAD: (usize, usize) = (3, 4);
 
 /// A team, as one rank's program sees it.
 pub struct Team<'t> {
@@ -82,7 +81,6 @@ impl<'t> Team<'t> {
             if full == 0 {
                 return Ok(answers);
             }
-            self.is_stale = true;
             if full & STOPPED != 0 {
                 return Err(Trouble::Stopped);
             }
@@ -120,7 +118,7 @@ impl<'t> Team<'t> {
             Purpose::Copy(places) => ((1 - self.table, places), 0),
             Purpose::Compute | Purpose::Grow => ((self.table, self.places), self.used),
         };
-        let most = ((into.1 - Ref::TERMINALS as usize) / LOAD.1 * LOAD.0 * plan.ranks) as u64;
+        let most = (Shares::nodes(into.1) * plan.ranks) as u64;
         let terms = Terms {
             table: self.table,
             into,
@@ -129,8 +127,7 @@ impl<'t> Team<'t> {
             visit: matches!(purpose, Purpose::Copy(_)),
             twice: purpose == Purpose::Grow,
         };
-        let empties = terms.visit;
-        let job = Job { terms, phase: self.sweeps << 1, forgets, empties };
+        let job = Job { terms, phase: self.sweeps << 1, forgets };
         self.sweeps = self.sweeps % (u32::MAX >> 2) + 1;
         self.reset(forgets);
         *self.rank.job.lock().expect("nobody panics with this lock") = Some(job);
@@ -138,8 +135,9 @@ impl<'t> Team<'t> {
         let full = self.rank.perform(&job, roots, 0, &mut self.desk);
         let made = self.note(full, &terms);
         let sets = if full == 0 { self.results(roots) } else { Vec::new() };
-        self.used = if terms.visit { self.used } else { self.used + made };
-        if full == 0 && terms.visit {
+        if !terms.visit {
+            self.used += made;
+        } else if full == 0 {
             (self.table, self.places, self.used) = (into.0, into.1, made);
         }
         // Nobody goes on before all have read.

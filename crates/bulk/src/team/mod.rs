@@ -121,7 +121,7 @@ pub fn join<F: Fabric, R>(fabric: &F, setup: &Setup<'_>, program: impl FnOnce(Te
     let spins = if workers * ranks <= processors { SPINS } else { 0 };
     let meeting = Meeting { workers: (workers * ranks) as u64, spins };
     let (job, is_over) = (Mutex::new(None), AtomicBool::new(false));
-    let rank = Rank { memory: &memory, setup, rank, meeting, job, is_over };
+    let rank = Rank { memory: &memory, setup, rank, workers, meeting, job, is_over };
     let initial = Ref(initial as u32 - 1);
     Ok(std::thread::scope(|scope| {
         let rank = &rank;

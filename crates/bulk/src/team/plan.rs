@@ -4,6 +4,7 @@
 //! array in the lower ones.
 
 use crate::layout::{MOST, Ref};
+use crate::shares::{ELEMENTS_PER_REQUEST, INDEX_PER_REQUEST, TABLES};
 
 /// Words of a node, of a request and of a block of a list.
 pub const NODE: usize = 2;
@@ -11,13 +12,8 @@ pub const REQUEST: usize = 4;
 pub const BLOCK: usize = 32;
 /// Words of a block that are no entries: the next block, and how many entries there are.
 pub const BLOCK_HEAD: usize = 2;
-/// Elements, places of the index and entries of lists for each request.
-const ELEMENTS: usize = 8;
-const INDEX: usize = 2;
 /// Entries for each request: blocks are rarely full on narrow levels.
 const ENTRIES: usize = 2;
-/// Of the memory, the part for the two tables.
-const TABLES: (usize, usize) = (2, 5);
 /// Words between two that are written by different threads.
 pub const LINE: usize = 16;
 /// Roots of a sweep.
@@ -95,15 +91,16 @@ impl Plan {
         let rest = (bytes / size_of::<u64>()).checked_sub(next)?;
         let most = (MOST / ranks.next_power_of_two()).checked_next_power_of_two()? / 2;
         let places = (rest / TABLES.1 * TABLES.0 / 2 / NODE).min(most);
-        let per_request = REQUEST + ELEMENTS + INDEX + ENTRIES * BLOCK / (BLOCK - BLOCK_HEAD) + 1;
+        let per_request =
+            REQUEST + ELEMENTS_PER_REQUEST + INDEX_PER_REQUEST + ENTRIES * BLOCK / (BLOCK - BLOCK_HEAD) + 1;
         let requests = ((rest - 2 * NODE * places) / per_request).min(most);
         if places <= Ref::TERMINALS as usize * 4 || requests < 64 {
             return None;
         }
         let tables = [(); 2].map(|()| Array::new(&mut next, places, NODE));
         let requests_array = Array::new(&mut next, requests, REQUEST);
-        let elements = Array::new(&mut next, requests * ELEMENTS, 1);
-        let index = Array::new(&mut next, requests * INDEX, 1);
+        let elements = Array::new(&mut next, requests * ELEMENTS_PER_REQUEST, 1);
+        let index = Array::new(&mut next, requests * INDEX_PER_REQUEST, 1);
         let blocks = Array::new(&mut next, requests * ENTRIES / (BLOCK - BLOCK_HEAD), BLOCK);
         Some(Plan {
             ranks,

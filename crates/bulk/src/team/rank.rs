@@ -6,9 +6,8 @@ use super::meeting::{Alarm, Meeting};
 use super::memory::Memory;
 use super::plan::NODE;
 use super::sweep::Sweep;
-use crate::graph::IDENTITY;
-use crate::layout::{Element, Ref};
 use crate::machine::Root;
+use crate::question::{Simplified, simplify};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -20,9 +19,11 @@ pub struct Rank<'a> {
     pub setup: &'a Setup<'a>,
     /// Its number.
     pub rank: usize,
+    /// Its threads.
+    pub workers: usize,
     /// Where all workers meet.
     pub meeting: Meeting,
-    /// What to do after the next meeting; nothing if the team is over.
+    /// What to do after the next meeting; nothing before the first sweep.
     pub job: Mutex<Option<Job>>,
     /// The program has ended, so that nobody will meet any more.
     pub is_over: AtomicBool,
@@ -37,8 +38,6 @@ pub struct Job {
     pub phase: u32,
     /// Are requests of earlier sweeps forgotten?
     pub forgets: bool,
-    /// Is the table emptied that nodes are put into?
-    pub empties: bool,
 }
 
 impl Rank<'_> {
@@ -47,7 +46,7 @@ impl Rank<'_> {
         let _alarm = Alarm(self.memory);
         let mut desk = self.desk();
         while self.meeting.meet_unless(self.memory, &self.is_over).is_some() {
-            let Some(job) = *self.job.lock().expect("nobody panics with this lock") else { return };
+            let job = self.job.lock().expect("nobody panics with this lock").expect("a sweep begins");
             self.perform(&job, &[], worker, &mut desk);
             self.meeting.meet(self.memory);
         }
@@ -61,7 +60,7 @@ impl Rank<'_> {
     /// A worker's part of a sweep, from the first meeting to the last but one: what there was no room for. The first worker
     /// of all asks for the roots.
     pub fn perform(&self, job: &Job, roots: &[Root], worker: usize, desk: &mut Desk<'_>) -> u64 {
-        let Job { terms, phase, forgets, empties } = *job;
+        let Job { terms, phase, forgets } = *job;
         let leads = self.rank == 0 && worker == 0;
         let sweep = Sweep {
             memory: self.memory,
@@ -75,11 +74,12 @@ impl Rank<'_> {
         if forgets {
             self.clear(self.memory.plan.index.start, terms.index, worker);
         }
-        if empties {
+        if terms.visit {
+            // Sets are copied, into an empty table.
             let (table, places) = terms.into;
             self.clear(self.memory.plan.tables[table].start, places * NODE, worker);
         }
-        if forgets || empties {
+        if forgets || terms.visit {
             self.meeting.meet(self.memory);
         }
         if leads {
@@ -93,8 +93,7 @@ impl Rank<'_> {
 
     /// A worker's share of making words of this rank's part zero.
     fn clear(&self, start: usize, words: usize, worker: usize) {
-        let workers = self.setup.workers.max(1);
-        let share = words.div_ceil(workers);
+        let share = words.div_ceil(self.workers);
         let own = (share * worker).min(words)..(share * (worker + 1)).min(words);
         // Relaxed: read after a meeting.
         let zero = |word: &AtomicU64| word.store(0, Ordering::Relaxed);
@@ -103,12 +102,14 @@ impl Rank<'_> {
 
     fn ask_roots(&self, roots: &[Root], terms: &Terms, desk: &mut Desk<'_>) {
         for (at, root) in roots.iter().enumerate() {
-            let wanted = |element: &&Element| {
-                element.set() != Ref::FALSE && !(element.relation() == IDENTITY && element.set() == root.minus)
+            let answer = match simplify(root.elements.clone(), root.minus, terms.visit) {
+                Simplified::Plain(set) => set.0,
+                Simplified::Open(elements) => {
+                    desk.candidates.clear();
+                    desk.candidates.extend(elements.iter().map(|element| element.bits()));
+                    desk.ask(terms, root.minus.0)
+                }
             };
-            desk.candidates.clear();
-            desk.candidates.extend(root.elements.iter().filter(wanted).map(|element| element.bits()));
-            let answer = desk.ask(terms, root.minus.0);
             // Relaxed: read after a meeting.
             self.memory.control(self.memory.plan.roots + at).store(answer.into(), Ordering::Relaxed);
         }

@@ -7,8 +7,9 @@ use super::desk::{Desk, Terms};
 use super::meeting::Meeting;
 use super::memory::{LEVELS, Memory, Pair};
 use super::plan::BLOCK_HEAD;
-use crate::graph::{Graph, IDENTITY};
-use crate::layout::Ref;
+use crate::graph::Graph;
+use crate::layout::{Element, Ref};
+use crate::question::adds_something;
 use std::sync::atomic::Ordering;
 use tremula_diagrams::Attention;
 
@@ -163,8 +164,9 @@ impl Sweep<'_> {
         let (set, relation) = ((element >> 32) as u32, element as u32);
         let halves = self.memory.halves(self.terms.table, set, level);
         let mut put = |set: u32, relation: u32| {
-            if set != Ref::FALSE.0 && !(relation == IDENTITY && set == minus) {
-                desk.candidates.push(u64::from(set) << 32 | u64::from(relation));
+            let element = Element::new(Ref(set), relation);
+            if adds_something(element, Ref(minus)) {
+                desk.candidates.push(element.bits());
             }
         };
         if self.graph.level(relation) != level {
