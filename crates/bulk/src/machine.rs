@@ -117,7 +117,7 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// Those of processors.
+    /// Those of processors, estimated.
     pub const OF_PROCESSORS: Costs = Costs { request: 8, level: 64, much: 1 << 20 };
 }
 

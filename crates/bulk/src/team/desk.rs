@@ -3,9 +3,8 @@
 
 use super::memory::{
     ASKED, BLOCKS_OUT, ELEMENTS_OUT, FULL, FULL_INDEX, FULL_NODES, FULL_REQUESTS, Header, KEPT, MADE, MOST_ELEMENTS,
-    Memory,
+    Memory, REQUESTS_OUT, STOPPED,
 };
-use super::memory::{REQUESTS_OUT, STOPPED};
 use super::plan::{Array, BLOCK, BLOCK_HEAD};
 use crate::graph::IDENTITY;
 use crate::layout::{Element, REQUEST_BIT, Ref, SPREAD, mix};

@@ -8,7 +8,7 @@ use super::rank::{Job, Rank};
 use crate::diagram::Diagram;
 use crate::layout::Ref;
 use crate::machine::{Figures, Grown, Machine, Part, Root, Trouble, as_they_are};
-use crate::shares::Shares;
+use crate::shares::{INDEX_PER_REQUEST, Shares};
 use crate::twin::GROWTH;
 use std::sync::atomic::Ordering;
 use tremula_diagrams::{Attention, Budget, Lease};
@@ -96,7 +96,7 @@ impl<'t> Team<'t> {
     /// Is what earlier sweeps asked in the way of this one, or of no use? Then it is forgotten.
     fn makes_room(&mut self, purpose: Purpose) -> bool {
         let (plan, (requests, elements)) = (self.plan(), self.past);
-        let is_crowded = requests * 2 > self.index * plan.ranks;
+        let is_crowded = requests * INDEX_PER_REQUEST > self.index * plan.ranks;
         let is_much =
             requests > plan.requests.length * plan.ranks / 2 || elements > plan.elements.length * plan.ranks / 2;
         if is_crowded && !is_much {

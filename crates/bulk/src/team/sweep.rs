@@ -13,7 +13,7 @@ use crate::question::adds_something;
 use std::sync::atomic::Ordering;
 use tremula_diagrams::Attention;
 
-/// Requests of a level that are too few for several workers. Measured: docs/cluster.md.
+/// Requests of a level that are too few for several workers: a meeting takes as long as some of them. Estimated.
 const NARROW: u64 = 48;
 
 /// What all workers of a rank see of a sweep.
