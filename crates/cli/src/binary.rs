@@ -4,8 +4,9 @@ use crate::args::{Engine, ReachArgs};
 use crate::net;
 use crate::reach::Trouble;
 use crate::run::{Run, Setting};
+use tremula_diagrams::{Bdd, Error};
 use tremula_engines::Strategy;
-use tremula_engines::net::{NotInBits, in_bits};
+use tremula_engines::net::{Brim, Lineup, NetInBits, NotInBits, Room, in_bits};
 use tremula_models::{BddSystem, LddSystem, PetriNet};
 
 /// Bytes for each node while a model is brought into bits: the node, its place in the table that finds equal ones, and what
@@ -17,20 +18,46 @@ pub fn is_wanted(args: &ReachArgs) -> bool {
     matches!(args.engine, Engine::Bdd | Engine::Gpu)
 }
 
-/// A net in bits, in the order that looks best or that the user wants.
-pub fn of_net(args: &ReachArgs, run: &Run, net: &PetriNet) -> Result<BddSystem, Trouble> {
-    net::refuse_what_no_engine_can(args)?;
-    if args.deadlock {
-        return Err(Trouble::input("--deadlock wants --engine mdd"));
+/// A net that is explored in bits, in the order that looks best or that the user wants.
+pub struct Net<'a> {
+    net: &'a PetriNet,
+    lineup: Lineup,
+    room: Room,
+}
+
+impl Net<'_> {
+    /// Before its first exploration.
+    pub fn new<'a>(args: &ReachArgs, run: &Run, net: &'a PetriNet) -> Result<Net<'a>, Trouble> {
+        net::refuse_what_no_engine_can(args)?;
+        if args.deadlock {
+            return Err(Trouble::input("--deadlock wants --engine mdd"));
+        }
+        if args.strategy == Strategy::EXPLICIT {
+            return Err(Trouble::input("--strategy explicit wants --engine mdd"));
+        }
+        let lineup = net::line_up(args, run, net)?;
+        run.known().setting = Setting { format: "pnml", engine: "bdd", order: lineup.contestants[0].name.clone() };
+        Ok(Net { net, lineup, room: Room::default() })
     }
-    if args.strategy == Strategy::EXPLICIT {
-        return Err(Trouble::input("--strategy explicit wants --engine mdd"));
+
+    /// As a system, with the places whose bounds are assumed in it.
+    pub fn in_bits(&self, run: &Run) -> Result<NetInBits, Trouble> {
+        let order = &self.lineup.contestants[0].order;
+        in_bits(self.net, &self.lineup, order, &self.room, most_nodes(run))
+            .map_err(|problem: NotInBits| Trouble::Unknown(problem.to_string()))
     }
-    let lineup = net::line_up(args, run, net)?;
-    let best = &lineup.contestants[0];
-    run.known().setting = Setting { format: "pnml", engine: "bdd", order: best.name.clone() };
-    in_bits(net, &lineup, &best.order, most_nodes(run))
-        .map_err(|problem: NotInBits| Trouble::Unknown(problem.to_string()))
+
+    /// Are these its markings? If not, places that were full have more room from now on.
+    pub fn has_room_for(&mut self, states: &Bdd, brims: &[Brim]) -> Result<bool, Error> {
+        let mut is_enough = true;
+        for brim in brims {
+            if brim.is_reached(states)? {
+                self.room.widen(brim);
+                is_enough = false;
+            }
+        }
+        Ok(is_enough)
+    }
 }
 
 /// Lists in bits.

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tremula_bulk::{Diagram, Graph, Machine};
 use tremula_diagrams::{Attention, Bdd, Counters, Error, Lease, Manager, Options};
+use tremula_engines::net::NetInBits;
 use tremula_engines::{Observer, Round, Strategy, SymbolicSystem, stored_reachable};
 use tremula_gpu::Cuda;
 use tremula_models::{BddSystem, TransitionSystem};
@@ -126,9 +127,7 @@ fn finish(
 fn explore(args: &ReachArgs, run: &Run, figures: &mut Option<Figures>) -> Result<Answer, Trouble> {
     match read_any(run)? {
         TransitionSystem::Net(net) if binary::is_wanted(args) => {
-            let model = binary::of_net(args, run, &net)?;
-            drop(net);
-            explore_binary(args, run, model, figures)
+            explore_net_in_bits(args, run, binary::Net::new(args, run, &net)?, figures)
         }
         TransitionSystem::Net(net) => net::explore(args, run, &net, figures).map(|()| Answer::Figures),
         TransitionSystem::Ldd(model) if binary::is_wanted(args) => {
@@ -145,6 +144,27 @@ fn explore(args: &ReachArgs, run: &Run, figures: &mut Option<Figures>) -> Result
             refuse_what_bdds_cannot(args)?;
             explore_binary(args, run, model, figures)
         }
+    }
+}
+
+/// Explore a net with binary diagrams, as often as places turn out to need more room than they had.
+fn explore_net_in_bits(
+    args: &ReachArgs,
+    run: &Run,
+    mut net: binary::Net,
+    figures: &mut Option<Figures>,
+) -> Result<Answer, Trouble> {
+    loop {
+        let NetInBits { system, brims } = net.in_bits(run)?;
+        let answer = explore_binary(args, run, system, figures)?;
+        let is_complete = match &answer {
+            Answer::Diagram(found) => net.has_room_for(&found.states, &brims).map_err(|error| trouble(run, error))?,
+            Answer::Figures => true,
+        };
+        if is_complete {
+            return Ok(answer);
+        }
+        run.enter(Phase::Load);
     }
 }
 

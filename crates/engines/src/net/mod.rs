@@ -39,7 +39,7 @@ mod system;
 mod trace;
 mod way;
 
-pub use bits::{NotInBits, in_bits};
+pub use bits::{Brim, NetInBits, NotInBits, Room, in_bits};
 pub use contest::{Contest, Contestant, Finished, NoWinner, Unfinished};
 pub use encoding::{EncodedNet, Encoding, EncodingError, Variable};
 pub use groups::{Group, groups};

@@ -5,7 +5,13 @@
 //!
 //! // A counter from 0 to 5 that goes up by one.
 //! let up = CounterChange { counter: 0, least: 0, most: 4, delta: 1 };
-//! let system = Counters { greatest: vec![5], initial: vec![0], transitions: vec![vec![up]] }.in_bits(1000)?;
+//! let counters = Counters {
+//!     greatest: vec![5],
+//!     has_brim: vec![false],
+//!     initial: vec![0],
+//!     transitions: vec![vec![up]],
+//! };
+//! let system = counters.in_bits(1000)?;
 //! assert_eq!((system.state_bits(), system.check()), (3, Ok(())));
 //! # Ok::<(), tremula_models::TooManyBits>(())
 //! ```
