@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 mod chunks;
+mod near;
 mod one_sided;
 mod search;
 mod shape;

@@ -3,7 +3,7 @@
 //! The index is an array of words over all ranks, taken slot by slot with compare-and-swap. Nodes lie on the rank that
 //! has put them: it writes them before it publishes their position, and they never change, so that reading one needs no
 //! care. A search goes from the slot that the hash picks to an empty one, in chunks. Many searches are under way at a time,
-//! each waiting for one answer.
+//! each waiting for one answer; where all memory can be addressed, they [read it](crate::near) instead.
 //!
 //! - D1: a slot changes once, from zero to an entry.
 //! - D2: the node of an entry was complete before the entry was published (F3 of the fabric).
@@ -12,6 +12,7 @@
 
 use crate::Node;
 use crate::chunks::Chunks;
+use crate::near::Near;
 use crate::search::{Flight, Need, Search, Step};
 use crate::shape::{Entry, NODE_WORDS, Position, Shape, Sizes};
 use crate::traffic::{Reach, Traffic};
@@ -25,12 +26,12 @@ const WINDOW: usize = 64;
 /// A table over all ranks.
 #[derive(Clone, Debug)]
 pub struct OneSided<S> {
-    shape: Shape,
-    index: S,
+    pub(crate) shape: Shape,
+    pub(crate) index: S,
     nodes: S,
-    chunks: Chunks,
+    pub(crate) chunks: Chunks,
     /// By rank.
-    reaches: Arc<[Reach]>,
+    pub(crate) reaches: Arc<[Reach]>,
     /// Nodes of this rank that were given out.
     given: Arc<AtomicUsize>,
     /// Those of them that finders have left over.
@@ -86,7 +87,16 @@ impl<S: Segment> OneSided<S> {
 
     /// What a thread needs to use the table.
     pub fn finder(&self) -> Finder<'_, S> {
-        Finder { table: self, spare: Vec::new(), traffic: Traffic::default() }
+        self.new_finder(Near::of(&self.index, &self.nodes).map(Arc::new))
+    }
+
+    /// A finder that asks the fabric even for memory that it could address: for tests, and to see what that costs.
+    pub fn asking_finder(&self) -> Finder<'_, S> {
+        self.new_finder(None)
+    }
+
+    fn new_finder<'t>(&'t self, near: Option<Arc<Near<'t>>>) -> Finder<'t, S> {
+        Finder { table: self, near, spare: Vec::new(), traffic: Traffic::default() }
     }
 
     /// The node at a position that some search has returned.
@@ -119,7 +129,7 @@ impl<S: Segment> OneSided<S> {
     }
 
     /// The share of slots that are taken, as far as this rank can tell: ranks put about as many nodes as each other.
-    fn load(&self) -> f64 {
+    pub(crate) fn load(&self) -> f64 {
         // Relaxed: an estimate.
         self.given.load(Ordering::Relaxed) as f64 / self.shape.sizes.slots as f64
     }
@@ -128,10 +138,12 @@ impl<S: Segment> OneSided<S> {
 /// One thread's access to a table.
 #[derive(Debug)]
 pub struct Finder<'t, S> {
-    table: &'t OneSided<S>,
+    pub(crate) table: &'t OneSided<S>,
+    /// The table as memory, where that can be.
+    near: Option<Arc<Near<'t>>>,
     /// Numbers of own nodes that were given out but not needed.
-    spare: Vec<usize>,
-    traffic: Traffic,
+    pub(crate) spare: Vec<usize>,
+    pub(crate) traffic: Traffic,
 }
 
 impl<S> Drop for Finder<'_, S> {
@@ -142,7 +154,7 @@ impl<S> Drop for Finder<'_, S> {
 }
 
 /// Why searches end early.
-enum Stop {
+pub(crate) enum Stop {
     Full,
     Fabric(FabricError),
 }
@@ -175,12 +187,20 @@ impl<S: Segment> Finder<'_, S> {
     /// # Panics
     /// If the fabric refuses a place in the table, which would be a fault of this crate.
     pub fn find_or_put(&mut self, nodes: &[Node]) -> Result<Vec<Found>, Full> {
+        let found = match self.near.clone() {
+            Some(near) => self.search_near(&near, nodes),
+            None => self.search_far(nodes),
+        };
+        found.map_err(|stop| match stop {
+            Stop::Full => Full,
+            Stop::Fabric(error) => panic!("{error}"),
+        })
+    }
+
+    fn search_far(&mut self, nodes: &[Node]) -> Result<Vec<Found>, Stop> {
         let mut results = vec![None; nodes.len()];
-        match self.search_all(nodes, &mut results) {
-            Ok(()) => Ok(results.into_iter().map(|found| found.expect("every search ends")).collect()),
-            Err(Stop::Full) => Err(Full),
-            Err(Stop::Fabric(error)) => panic!("{error}"),
-        }
+        self.search_all(nodes, &mut results)?;
+        Ok(results.into_iter().map(|found| found.expect("every search ends")).collect())
     }
 
     fn search_all(&mut self, nodes: &[Node], results: &mut [Option<Found>]) -> Result<(), Stop> {
@@ -276,13 +296,13 @@ impl<S: Segment> Finder<'_, S> {
         }
     }
 
-    fn count(&mut self, place: Place, kind: impl FnOnce(&mut Traffic) -> &mut [u64; 3]) {
+    pub(crate) fn count(&mut self, place: Place, kind: impl FnOnce(&mut Traffic) -> &mut [u64; 3]) {
         let reach = self.table.reaches[place.rank];
         kind(&mut self.traffic)[reach as usize] += 1;
     }
 
     /// The number of an own node that nobody uses.
-    fn own_number(&mut self) -> Result<usize, Stop> {
+    pub(crate) fn own_number(&mut self) -> Result<usize, Stop> {
         if let Some(number) = self.spare.pop() {
             return Ok(number);
         }
@@ -297,7 +317,7 @@ impl<S: Segment> Finder<'_, S> {
     }
 
     /// Write an own node, and say where it is. Nobody knows the place yet.
-    fn write(&self, number: usize, node: Node) -> Position {
+    pub(crate) fn write(&self, number: usize, node: Node) -> Position {
         let table = self.table;
         let words = &table.nodes.local()[number * NODE_WORDS..][..NODE_WORDS];
         for (word, new) in words.iter().zip(node) {

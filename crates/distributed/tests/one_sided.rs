@@ -2,8 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
-use tremula_distributed::{Chunks, Found, Full, Node, OneSided, Sizes};
-use tremula_fabric::{Fabric, threads};
+use tremula_distributed::{Chunks, Finder, Found, Full, Node, OneSided, Sizes};
+use tremula_fabric::Fabric;
+use tremula_fabric::threads::{self, ThreadSegment};
+
+type Table = OneSided<ThreadSegment>;
 
 /// A node that depends on its number alone.
 fn node(number: u64) -> Node {
@@ -23,19 +26,40 @@ fn shuffled(seed: u64, below: u64) -> Vec<u64> {
     numbers
 }
 
+/// Which threads ask for memory that they could address.
+#[derive(Copy, Clone)]
+enum Asking {
+    None,
+    All,
+    EverySecond,
+}
+
 /// Each rank and thread puts all nodes, in an order of its own; the results by number.
-fn put_all<F: Fabric>(fabric: &F, sizes: Sizes, chunks: Chunks, below: u64, workers: u64) -> Vec<Vec<(u64, Found)>>
+fn put_all<F: Fabric>(
+    fabric: &F,
+    sizes: Sizes,
+    chunks: Chunks,
+    below: u64,
+    workers: u64,
+    asking: Asking,
+) -> Vec<Vec<(u64, Found)>>
 where
     F::Segment: Sync,
 {
     let table = OneSided::allocate(fabric, sizes).unwrap().with_chunks(chunks);
+    let asking = |worker: u64| match asking {
+        Asking::None => false,
+        Asking::All => true,
+        Asking::EverySecond => (fabric.rank() as u64 + worker).is_multiple_of(2),
+    };
     fabric.barrier();
     let found = thread::scope(|scope| {
         let work = |worker: u64| {
             let (table, seed) = (&table, fabric.rank() as u64 * workers + worker + 1);
+            let is_asking = asking(worker);
             scope.spawn(move || {
                 let numbers = shuffled(seed, below);
-                let mut finder = table.finder();
+                let mut finder = if is_asking { table.asking_finder() } else { table.finder() };
                 let mut found = Vec::new();
                 for part in numbers.chunks(100) {
                     let nodes: Vec<Node> = part.iter().map(|&number| node(number)).collect();
@@ -57,7 +81,13 @@ where
 }
 
 fn check(ranks: usize, workers: u64, sizes: Sizes, chunks: Chunks, below: u64) {
-    let found = threads::run(ranks, |fabric| put_all(fabric, sizes, chunks, below, workers)).unwrap();
+    for asking in [Asking::None, Asking::All, Asking::EverySecond] {
+        let found = threads::run(ranks, |fabric| put_all(fabric, sizes, chunks, below, workers, asking)).unwrap();
+        check_found(found, ranks, workers, below);
+    }
+}
+
+fn check_found(found: Vec<Vec<Vec<(u64, Found)>>>, ranks: usize, workers: u64, below: u64) {
     let all: Vec<(u64, Found)> = found.into_iter().flatten().flatten().collect();
     assert_eq!(all.len() as u64, ranks as u64 * workers * below);
     let mut positions = BTreeMap::new();
@@ -96,12 +126,17 @@ fn a_table_can_be_filled_to_the_last_slot() {
 
 #[test]
 fn a_full_table_says_so() {
+    full_tables_say_so(OneSided::finder);
+    full_tables_say_so(OneSided::asking_finder);
+}
+
+fn full_tables_say_so(finder: impl for<'t> Fn(&'t Table) -> Finder<'t, ThreadSegment> + Copy + Sync) {
     let no_slots = Sizes { slots: 10, nodes: 100 };
     let no_nodes = Sizes { slots: 100, nodes: 10 };
     for sizes in [no_slots, no_nodes] {
         threads::run(1, |fabric| {
             let table = OneSided::allocate(fabric, sizes).unwrap();
-            let mut finder = table.finder();
+            let mut finder = finder(&table);
             let nodes: Vec<Node> = (0..10).map(node).collect();
             let found = finder.find_or_put(&nodes).unwrap();
             assert_eq!(finder.find_or_put(&[node(10)]), Err(Full));
