@@ -60,6 +60,9 @@ fn table(args: &TableArgs) -> Result<Exit, Failure> {
     if ranks::are_several() {
         return ranked_table(args);
     }
+    if !args.forms.is_empty() {
+        return Err(Failure::Input("--forms: only a table over several ranks has them".to_owned()));
+    }
     let options = table_options(args);
     let report = study(&args.findings, |progress| table_study::run(&options, progress))?;
     publish(&args.findings, "table", &report, &report.pictures())
@@ -71,6 +74,7 @@ fn ranked_table(args: &TableArgs) -> Result<Exit, Failure> {
     }
     let usual = if args.quick { RankedOptions::quick() } else { RankedOptions::default() };
     let options = RankedOptions {
+        forms: given_or(&args.forms, usual.forms),
         operations: args.operations.unwrap_or(usual.operations),
         loads: given_or(&args.load, usual.loads),
         chunks: given_or(&args.chunks, usual.chunks),

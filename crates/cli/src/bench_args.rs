@@ -4,6 +4,7 @@ use crate::args::MOST_WORKERS;
 use crate::memory::Size;
 use clap::Subcommand;
 use std::path::PathBuf;
+use tremula_studies::ranked_study::TableForm;
 use tremula_studies::table_study::{LOADS, Mix, Subject};
 use tremula_studies::tasks_study::Version;
 
@@ -18,8 +19,9 @@ Tables that read chunks of several sizes, tables that probe slot by slot, and
 the program's own table. What they hold is checked after each run. The chunks
 that inserts read are printed beside those that theory expects.
 
-Started by mpirun it measures a table over all ranks, in chunks, at the loads
-0.5, 0.8 and 0.9 unless told.
+Started by mpirun it measures a table over all ranks at the loads 0.5, 0.8 and
+0.9 unless told, in two forms: every rank reads and changes the memory of all,
+in chunks, or sends nodes to their owners.
 
 Example:
   tremula bench table --quick --load 0.5,0.9 --mixes 80/20 --out results";
@@ -129,6 +131,9 @@ pub struct TableArgs {
     /// Per cent of finds and of inserts [default: 50/50,80/20,20/80]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub mixes: Vec<Mix>,
+    /// Who works on a table over ranks: one-sided, owners [default: both]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub forms: Vec<TableForm>,
     #[command(flatten)]
     pub findings: FindingsArgs,
 }

@@ -129,6 +129,8 @@ fn bad_usage_is_refused() {
         (&["bench", "table", "--chunks", "12"], "8, 16, 32"),
         (&["bench", "table", "--mixes", "90/20"], "such as 80/20"),
         (&["bench", "table", "--operations", "0"], "--operations"),
+        (&["bench", "table", "--forms", "both"], "one-sided or owners"),
+        (&["bench", "table", "--forms", "owners"], "several ranks"),
         (&["bench", "table", "--quick", "--out", "/dev/null/results"], "/dev/null/results: "),
     ] {
         let output = run(args);

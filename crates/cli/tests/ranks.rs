@@ -47,6 +47,7 @@ fn a_table_over_ranks_is_measured() {
     let report = json(&output);
     let chunks = report["chunks"].as_array().expect("a list");
     assert_eq!((chunks.len(), report["speeds"].as_array().map(Vec::len)), (2 * 3, Some(2 * 3 * 3)));
+    assert_eq!(report["owned"].as_array().map(Vec::len), Some(3 * 3));
     for one in chunks {
         let number = |name: &str| one[name].as_f64().expect("a number");
         let ratio = number("measured") / number("simulated");

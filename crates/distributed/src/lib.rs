@@ -1,8 +1,9 @@
 //! Node tables spread over the ranks of a computation.
 //!
 //! A node is two words, stored once: whoever puts it first gives it a [`Position`], and all who put it later, on whatever
-//! rank, find that one. [`OneSided`] is the algorithm of Oortwijn's thesis: an index that all ranks change by
-//! compare-and-swap, and nodes that every rank reads and only their owner writes.
+//! rank, find that one. There are two forms. [`OneSided`] is the algorithm of Oortwijn's thesis: an index that all ranks
+//! change by compare-and-swap, and nodes that every rank reads and only their owner writes. In [`Owned`] ranks ask the owners of
+//! nodes, many at a time: where a network is between them, a message costs as much as a read, and settles hundreds.
 //!
 //! ```
 //! use tremula_distributed::{OneSided, Sizes};
@@ -18,21 +19,24 @@
 //!
 //! # Not yet
 //!
-//! Collection and growth; the operation cache; the form in which owners do the work; diagrams on top.
+//! Collection and growth; the operation cache; diagrams on top.
 
 #![forbid(unsafe_code)]
 
 mod chunks;
+mod letters;
 mod near;
 mod one_sided;
+mod owned;
 mod search;
 mod shape;
 mod traffic;
 
 pub use chunks::Chunks;
 pub use one_sided::{Checkpoint, Finder, Found, Full, OneSided};
+pub use owned::{Owned, Part};
 pub use shape::{Position, Sizes};
-pub use traffic::{Reach, Traffic};
+pub use traffic::{Errands, Reach, Traffic};
 
 /// What is stored.
 pub type Node = [u64; 2];

@@ -24,6 +24,11 @@ impl Position {
     pub fn number(self) -> u32 {
         self.0
     }
+
+    /// The position with a number, if there is one.
+    pub(crate) fn from_number(number: u32) -> Option<Position> {
+        (number != 0).then_some(Position(number))
+    }
 }
 
 /// The table as all ranks see it.
@@ -84,8 +89,7 @@ impl Entry {
 
     /// The position, if the slot is taken.
     pub(crate) fn position(self) -> Option<Position> {
-        let number = self.0 as u32;
-        (number != 0).then_some(Position(number))
+        Position::from_number(self.0 as u32)
     }
 
     /// Can it stand for a node with this hash?

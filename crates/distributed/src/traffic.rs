@@ -42,3 +42,12 @@ impl Traffic {
         others(&self.chunks) + others(&self.nodes) + others(&self.swaps)
     }
 }
+
+/// Numbers of what owners were asked for, each an array by [`Reach`].
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct Errands {
+    /// Nodes that were to be found or put.
+    pub nodes: [u64; 3],
+    /// Messages in which others were asked.
+    pub messages: [u64; 3],
+}

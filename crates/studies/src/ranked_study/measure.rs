@@ -1,53 +1,50 @@
 //! A table at one load, measured.
 
+use super::form::Form;
 use crate::table_study::{Mix, Random};
 use crate::{Spread, StudyError};
 use std::time::Instant;
-use tremula_distributed::{Checkpoint, Chunks, Finder, Node, OneSided, Sizes};
+use tremula_distributed::{Full, Node, OneSided};
 use tremula_fabric::{Fabric, Reduction};
 
 /// How far the load may be from what was asked for, in either direction.
 const DRIFT: f64 = 0.01;
-/// Nodes that a worker asks for at a time.
-const BATCH: usize = 256;
 
 /// A table that is filled almost to a load.
-pub(super) struct Subject<'f, F: Fabric> {
+pub(super) struct Subject<'f, F: Fabric, T: Form> {
     fabric: &'f F,
-    table: OneSided<F::Segment>,
-    filled: Checkpoint,
+    table: T,
+    filled: T::Kept,
     /// Nodes below this number are there.
     existing: u64,
     /// Nodes that each rank may put before the load is too high.
     room: u64,
 }
 
-impl<'f, F: Fabric> Subject<'f, F> {
+impl<'f, F: Fabric, T: Form> Subject<'f, F, T> {
     /// *Collective.* Fill a table with `slots` on each rank.
-    pub(super) fn fill(fabric: &'f F, slots: usize, chunk: usize, load: f64) -> Result<Subject<'f, F>, StudyError> {
+    pub(super) fn fill(fabric: &'f F, mut table: T, slots: usize, load: f64) -> Result<Subject<'f, F, T>, StudyError> {
         let ranks = fabric.ranks() as u64;
-        let sizes = Sizes { slots, nodes: slots };
-        let table = OneSided::allocate(fabric, sizes)?.with_chunks(Chunks::Fixed(chunk));
         let mine = ((load - DRIFT) * slots as f64) as u64;
         let first = fabric.rank() as u64;
-        let numbers = (0..mine).map(|number| node(number * ranks + first));
-        in_batches(&mut table.finder(), numbers)?;
+        table.put_all(&mut (0..mine).map(|number| node(number * ranks + first))).map_err(too_full)?;
+        table.settle();
         fabric.barrier();
-        let filled = table.checkpoint();
+        let filled = table.keep();
         fabric.barrier();
         let room = ((2.0 * DRIFT * slots as f64) as u64).max(1);
         Ok(Subject { fabric, table, filled, existing: mine * ranks, room })
     }
 
     /// *Collective.* Set the table back.
-    fn set_back(&self) {
+    fn set_back(&mut self) {
         self.fabric.barrier();
-        self.table.restore(&self.filled);
+        self.table.set_back(&self.filled);
         self.fabric.barrier();
     }
 
     /// *Collective.* Million operations per second of all ranks together, by rounds.
-    pub(super) fn speed(&self, mix: Mix, operations: u64) -> Result<Spread, StudyError> {
+    pub(super) fn speed(&mut self, mix: Mix, operations: u64) -> Result<Spread, StudyError> {
         let a_round = self.room * 100 / mix.inserts();
         let rounds = operations.div_ceil(a_round);
         let mut speeds = Vec::new();
@@ -55,23 +52,14 @@ impl<'f, F: Fabric> Subject<'f, F> {
             let nodes = self.nodes(mix, a_round, round);
             self.fabric.barrier();
             let started = Instant::now();
-            in_batches(&mut self.table.finder(), nodes.iter().copied())?;
+            self.table.put_all(&mut nodes.iter().copied()).map_err(too_full)?;
             let mut longest = [started.elapsed().as_nanos() as u64];
+            self.table.settle();
             self.fabric.all_reduce(Reduction::Max, &mut longest)?;
             speeds.push((a_round * self.fabric.ranks() as u64) as f64 * 1e3 / longest[0].max(1) as f64);
             self.set_back();
         }
         Ok(Spread::of(speeds).expect("at least one round"))
-    }
-
-    /// *Collective.* Chunks that an insert reads, on average over all ranks.
-    pub(super) fn chunks_per_insert(&self) -> Result<f64, StudyError> {
-        let mut finder = self.table.finder();
-        in_batches(&mut finder, (0..self.room).map(|number| node(self.new_number(number, 0))))?;
-        let mut sum = [finder.traffic().chunks.iter().sum::<u64>()];
-        self.fabric.all_reduce(Reduction::Sum, &mut sum)?;
-        self.set_back();
-        Ok(sum[0] as f64 / (self.room * self.fabric.ranks() as u64) as f64)
     }
 
     /// What this rank asks for in a round: in random order, with an exact number of inserts.
@@ -94,18 +82,22 @@ impl<'f, F: Fabric> Subject<'f, F> {
     }
 }
 
-fn in_batches<S: tremula_fabric::Segment>(
-    finder: &mut Finder<'_, S>,
-    nodes: impl Iterator<Item = Node>,
-) -> Result<(), StudyError> {
-    let mut batch = Vec::with_capacity(BATCH);
-    let mut nodes = nodes.peekable();
-    while nodes.peek().is_some() {
-        batch.clear();
-        batch.extend(nodes.by_ref().take(BATCH));
-        finder.find_or_put(&batch).map_err(|_| StudyError::NothingToMeasure("the table is full at this load"))?;
+impl<F: Fabric> Subject<'_, F, OneSided<F::Segment>> {
+    /// *Collective.* Chunks that an insert reads, on average over all ranks.
+    pub(super) fn chunks_per_insert(&mut self) -> Result<f64, StudyError> {
+        let nodes: Vec<Node> = (0..self.room).map(|number| node(self.new_number(number, 0))).collect();
+        let mut finder = self.table.finder();
+        finder.find_or_put(&nodes).map_err(too_full)?;
+        let mut sum = [finder.traffic().chunks.iter().sum::<u64>()];
+        drop(finder);
+        self.fabric.all_reduce(Reduction::Sum, &mut sum)?;
+        self.set_back();
+        Ok(sum[0] as f64 / (self.room * self.fabric.ranks() as u64) as f64)
     }
-    Ok(())
+}
+
+fn too_full(_: Full) -> StudyError {
+    StudyError::NothingToMeasure("the table is full at this load")
 }
 
 /// The node with a number.

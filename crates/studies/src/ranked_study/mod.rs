@@ -2,7 +2,8 @@
 //!
 //! All ranks find and put nodes at the same time; the slots that these belong to lie on all ranks alike. Tables are filled
 //! almost to the load in question, a round of operations takes them a little beyond it, and then they are set back. Rounds
-//! of inserts alone give the chunks that an insert reads, beside a simulation and the thesis.
+//! of inserts alone give the chunks that an insert reads, beside a simulation and the thesis. The form in which ranks ask the
+//! owners of nodes is measured beside it; it reads no chunks.
 //!
 //! ```
 //! use tremula_fabric::threads;
@@ -12,21 +13,47 @@
 //! assert_eq!(reports[0].as_ref().unwrap().chunks.len(), 1);
 //! ```
 
+mod form;
 mod measure;
 mod report;
 mod report_pictures;
 mod report_text;
 
-pub use report::{ChunksReport, RankedReport, SpeedReport};
+pub use report::{ChunksReport, OwnedReport, RankedReport, SpeedReport};
 
 use crate::StudyError;
 use crate::table_study::{LOADS, Mix, simulated_chunks, theory};
 use measure::Subject;
+use std::str::FromStr;
+use tremula_distributed::{Chunks, OneSided, Owned, Sizes};
 use tremula_fabric::Fabric;
+
+/// Who does the work of a table over ranks.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum TableForm {
+    /// The rank that wants a node, with the memory of others.
+    OneSided,
+    /// The owner of a node, who is asked.
+    Owners,
+}
+
+impl FromStr for TableForm {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<TableForm, String> {
+        match text {
+            "one-sided" => Ok(TableForm::OneSided),
+            "owners" => Ok(TableForm::Owners),
+            _ => Err("expected one-sided or owners".to_owned()),
+        }
+    }
+}
 
 /// What the study measures.
 #[derive(Clone, Debug)]
 pub struct RankedOptions {
+    /// Forms of the table.
+    pub forms: Vec<TableForm>,
     /// Slots of each rank.
     pub slots: usize,
     /// Operations of each rank, for each mix, load and chunk.
@@ -42,6 +69,7 @@ pub struct RankedOptions {
 impl Default for RankedOptions {
     fn default() -> RankedOptions {
         RankedOptions {
+            forms: vec![TableForm::OneSided, TableForm::Owners],
             slots: 1 << 20,
             operations: 10_000_000,
             loads: vec![0.5, 0.8, 0.9],
@@ -55,6 +83,10 @@ impl RankedOptions {
     /// For tests.
     pub fn quick() -> RankedOptions {
         RankedOptions { slots: 1 << 14, operations: 20_000, ..RankedOptions::default() }
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes { slots: self.slots, nodes: self.slots }
     }
 }
 
@@ -70,23 +102,57 @@ pub fn run<F: Fabric>(
         slots: options.slots,
         operations: options.operations,
         speeds: Vec::new(),
+        owned: Vec::new(),
         chunks: Vec::new(),
     };
     let simulated = simulated_chunks(&options.loads, &options.chunks);
     for (&load, simulated) in options.loads.iter().zip(&simulated) {
-        for (&chunk, &simulated) in options.chunks.iter().zip(simulated) {
-            let subject = Subject::fill(fabric, options.slots, chunk, load)?;
-            let measured = subject.chunks_per_insert()?;
-            let thesis = theory::thesis(chunk, load);
-            report.chunks.push(ChunksReport { chunk, load, measured, simulated, thesis });
-            for &mix in &options.mixes {
-                let speed = subject.speed(mix, options.operations)?;
-                progress(&format!("C={chunk}, load {load}, {mix}: {:.3} million operations per second", speed.median));
-                report.speeds.push(SpeedReport { chunk, load, mix, speed });
+        for form in &options.forms {
+            match form {
+                TableForm::OneSided => measure_one_sided(fabric, options, (load, simulated), &mut report, progress)?,
+                TableForm::Owners => measure_owners(fabric, options, load, &mut report, progress)?,
             }
         }
     }
     Ok((fabric.rank() == 0).then_some(report))
+}
+
+fn measure_one_sided<F: Fabric>(
+    fabric: &F,
+    options: &RankedOptions,
+    (load, simulated): (f64, &[f64]),
+    report: &mut RankedReport,
+    progress: &mut dyn FnMut(&str),
+) -> Result<(), StudyError> {
+    for (&chunk, &simulated) in options.chunks.iter().zip(simulated) {
+        let table = OneSided::allocate(fabric, options.sizes())?.with_chunks(Chunks::Fixed(chunk));
+        let mut subject = Subject::fill(fabric, table, options.slots, load)?;
+        let measured = subject.chunks_per_insert()?;
+        let thesis = theory::thesis(chunk, load);
+        report.chunks.push(ChunksReport { chunk, load, measured, simulated, thesis });
+        for &mix in &options.mixes {
+            let speed = subject.speed(mix, options.operations)?;
+            progress(&format!("C={chunk}, load {load}, {mix}: {:.3} million operations per second", speed.median));
+            report.speeds.push(SpeedReport { chunk, load, mix, speed });
+        }
+    }
+    Ok(())
+}
+
+fn measure_owners<F: Fabric>(
+    fabric: &F,
+    options: &RankedOptions,
+    load: f64,
+    report: &mut RankedReport,
+    progress: &mut dyn FnMut(&str),
+) -> Result<(), StudyError> {
+    let mut subject = Subject::fill(fabric, Owned::allocate(fabric, options.sizes())?, options.slots, load)?;
+    for &mix in &options.mixes {
+        let speed = subject.speed(mix, options.operations)?;
+        progress(&format!("owners, load {load}, {mix}: {:.3} million operations per second", speed.median));
+        report.owned.push(OwnedReport { load, mix, speed });
+    }
+    Ok(())
 }
 
 fn check(options: &RankedOptions) -> Result<(), StudyError> {

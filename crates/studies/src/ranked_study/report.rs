@@ -2,6 +2,7 @@
 
 use crate::Spread;
 use crate::table_study::Mix;
+use crate::unique::unique;
 use serde::{Deserialize, Serialize};
 
 /// What the study found out. Displays as tables of text.
@@ -13,10 +14,24 @@ pub struct RankedReport {
     pub slots: usize,
     /// Operations of each rank, for each mix, load and chunk.
     pub operations: u64,
-    /// Throughput.
+    /// Throughput of the one-sided form.
     pub speeds: Vec<SpeedReport>,
+    /// Throughput where owners are asked.
+    pub owned: Vec<OwnedReport>,
     /// Chunks that inserts read.
     pub chunks: Vec<ChunksReport>,
+}
+
+impl RankedReport {
+    pub(super) fn mixes(&self) -> Vec<Mix> {
+        let owned = self.owned.iter().map(|report| report.mix);
+        unique(self.speeds.iter().map(|report| report.mix).chain(owned))
+    }
+
+    pub(super) fn loads(&self) -> Vec<f64> {
+        let owned = self.owned.iter().map(|report| report.load);
+        unique(self.speeds.iter().map(|report| report.load).chain(owned))
+    }
 }
 
 /// Throughput of one mix.
@@ -24,6 +39,17 @@ pub struct RankedReport {
 pub struct SpeedReport {
     /// Slots read at a time.
     pub chunk: usize,
+    /// Share of slots that are taken.
+    pub load: f64,
+    /// Finds and inserts.
+    pub mix: Mix,
+    /// Million operations per second of all ranks together, by rounds.
+    pub speed: Spread,
+}
+
+/// Throughput of one mix where owners are asked.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OwnedReport {
     /// Share of slots that are taken.
     pub load: f64,
     /// Finds and inserts.

@@ -30,20 +30,30 @@ impl RankedReport {
             y: Axis::new("million operations / s", Scale::Linear, Unit::Number),
             guide: None,
             marks: Marks::Lines(
-                sizes.iter().enumerate().map(|(series, &chunk)| self.line(series, chunk, mix)).collect(),
+                sizes
+                    .iter()
+                    .enumerate()
+                    .map(|(series, &chunk)| self.line(series, chunk, mix))
+                    .chain([self.line_of_owners(sizes.len(), mix)])
+                    .collect(),
             ),
         };
         Figure {
             title: "Find-or-put over ranks".to_owned(),
             note: self.note(),
-            series: sizes.iter().map(|chunk| format!("C = {chunk}")).collect(),
+            series: sizes.iter().map(|chunk| format!("C = {chunk}")).chain(["owners".to_owned()]).collect(),
             guide: None,
-            panels: unique(self.speeds.iter().map(|report| report.mix)).into_iter().map(panel).collect(),
+            panels: self.mixes().into_iter().map(panel).collect(),
         }
     }
 
     fn line(&self, series: usize, chunk: usize, mix: Mix) -> Line {
         let mine = self.speeds.iter().filter(|report| report.chunk == chunk && report.mix == mix);
+        Line { series, points: mine.map(|report| (report.load, report.speed.median)).collect() }
+    }
+
+    fn line_of_owners(&self, series: usize, mix: Mix) -> Line {
+        let mine = self.owned.iter().filter(|report| report.mix == mix);
         Line { series, points: mine.map(|report| (report.load, report.speed.median)).collect() }
     }
 

@@ -15,19 +15,29 @@ impl fmt::Display for RankedReport {
             count(*slots as u64),
             count(*operations)
         )?;
-        writeln!(out, "C: slots read at a time. Loads vary by 0.01 in either direction.")?;
+        writeln!(
+            out,
+            "C: slots read at a time by ranks that help themselves; owners: nodes are sent to their owners."
+        )?;
+        writeln!(out, "Loads vary by 0.01 in either direction.")?;
         let chunks = unique(self.speeds.iter().map(|report| report.chunk));
-        for mix in unique(self.speeds.iter().map(|report| report.mix)) {
+        for mix in self.mixes() {
             let (finds, inserts) = (mix.finds(), mix.inserts());
             writeln!(out, "\nMillion operations per second, all ranks: {finds} % finds, {inserts} % inserts")?;
-            let heading = std::iter::once("load".to_owned()).chain(chunks.iter().map(|chunk| format!("C={chunk}")));
+            let one_sided = chunks.iter().map(|chunk| format!("C={chunk}"));
+            let owners = (!self.owned.is_empty()).then(|| "owners".to_owned());
+            let heading = std::iter::once("load".to_owned()).chain(one_sided).chain(owners);
             let mut table = TextTable::new(heading, 1);
-            for load in unique(self.speeds.iter().map(|report| report.load)) {
+            for load in self.loads() {
                 let cells = self.speeds.iter().filter(|report| report.mix == mix && report.load == load);
-                let cells = cells.map(|report| significant(report.speed.median));
-                table.row(std::iter::once(load.to_string()).chain(cells));
+                let owned = self.owned.iter().filter(|report| report.mix == mix && report.load == load);
+                let speeds = cells.map(|report| &report.speed).chain(owned.map(|report| &report.speed));
+                table.row(std::iter::once(load.to_string()).chain(speeds.map(|speed| significant(speed.median))));
             }
             write!(out, "{table}")?;
+        }
+        if self.chunks.is_empty() {
+            return Ok(());
         }
         writeln!(out, "\nChunks that an insert reads, each a round trip where it is remote, beside a simulation of")?;
         writeln!(out, "ceil(slots looked at / C) and Figure 3.17 of W. Oortwijn, Distributed Symbolic Reachability")?;
