@@ -35,7 +35,8 @@ impl Net<'_> {
         if args.strategy == Strategy::EXPLICIT {
             return Err(Trouble::input("--strategy explicit wants --engine mdd"));
         }
-        let lineup = net::line_up(args, run, net)?;
+        let mut lineup = net::line_up(args, run, net)?;
+        lineup.contestants.truncate(1);
         run.known().setting = Setting { format: "pnml", engine: "bdd", order: lineup.contestants[0].name.clone() };
         Ok(Net { net, lineup, room: Room::default() })
     }

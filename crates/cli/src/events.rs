@@ -102,8 +102,9 @@ impl Events {
 impl State {
     /// Tell of collections that happened since the last line.
     fn collections(&mut self, run: &Run, measures: &Measures) {
-        if measures.collections > self.collections {
-            self.collections = measures.collections;
+        // A new exploration has a new count.
+        let before = std::mem::replace(&mut self.collections, measures.collections);
+        if measures.collections > before {
             self.write("collect", run, measures);
         }
     }

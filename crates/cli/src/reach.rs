@@ -154,9 +154,10 @@ fn explore_net_in_bits(
     mut net: binary::Net,
     figures: &mut Option<Figures>,
 ) -> Result<Answer, Trouble> {
+    let mut proven = None;
     loop {
         let NetInBits { system, brims } = net.in_bits(run)?;
-        let answer = explore_binary(args, run, system, figures)?;
+        let answer = explore_binary(args, run, system, figures).inspect_err(|_| keep_count(run, proven.clone()))?;
         let is_complete = match &answer {
             Answer::Diagram(found) => net.has_room_for(&found.states, &brims).map_err(|error| trouble(run, error))?,
             Answer::Figures => true,
@@ -164,7 +165,29 @@ fn explore_net_in_bits(
         if is_complete {
             return Ok(answer);
         }
-        run.enter(Phase::Load);
+        proven = begin_again(run)?;
+    }
+}
+
+/// Prepare for another exploration of the same model; what the last one has counted.
+fn begin_again(run: &Run) -> Result<Option<(String, u64)>, Trouble> {
+    if run.is_stopped() {
+        return Err(Trouble::Unknown(run.stop_reason()));
+    }
+    run.enter(Phase::Load);
+    let mut known = run.known();
+    (known.rounds, known.levels_only) = (0, true);
+    Ok(known.states.clone())
+}
+
+/// Tell a number of states that was proven earlier, if nothing greater is known now.
+fn keep_count(run: &Run, proven: Option<(String, u64)>) {
+    let size = |counted: &Option<(String, u64)>| {
+        counted.as_ref().map_or((0, String::new()), |(digits, _)| (digits.len(), digits.clone()))
+    };
+    let mut known = run.known();
+    if size(&proven) > size(&known.states) {
+        known.states = proven;
     }
 }
 
@@ -499,6 +522,19 @@ mod tests {
 
     fn states(run: &Run) -> Option<String> {
         run.known().states.clone().map(|(states, _)| states)
+    }
+
+    #[test]
+    fn the_greatest_number_of_states_that_was_proven_stays() {
+        let run = Run::new(&ReachArgs::of("model".into()), Instant::now()).expect("no files are written");
+        let counted = |digits: &str| Some((digits.to_owned(), 1));
+        for (proven, known, kept) in [("100", "99", "100"), ("98", "99", "99"), ("7", "", "7")] {
+            run.known().states = counted(known).filter(|_| !known.is_empty());
+            keep_count(&run, counted(proven));
+            assert_eq!(states(&run).as_deref(), Some(kept));
+        }
+        keep_count(&run, None);
+        assert_eq!(states(&run).as_deref(), Some("7"));
     }
 
     #[test]

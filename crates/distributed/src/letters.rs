@@ -4,7 +4,7 @@ use crate::Node;
 use crate::one_sided::Found;
 use crate::shape::Position;
 
-/// Nodes in a letter: it fits into one frame of the mail.
+/// Nodes in a letter, which fits into one frame of the mail unless the ring ends there.
 pub(crate) const MOST_NODES: usize = 10 * BLOCK;
 
 /// Nodes whose highest bits are kept in one word.

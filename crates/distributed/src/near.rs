@@ -36,7 +36,7 @@ impl<'t> Near<'t> {
     /// Read a node without looking at it, so that it is close when it is needed.
     fn fetch(&self, place: Place) {
         // Relaxed, here and below: the entry was read with Acquire, and nodes never change.
-        self.nodes[place.rank][place.offset].load(Ordering::Relaxed);
+        std::hint::black_box(self.nodes[place.rank][place.offset].load(Ordering::Relaxed));
     }
 
     fn holds(&self, place: Place, node: &Node) -> bool {
@@ -163,6 +163,12 @@ impl<S: Segment> Finder<'_, S> {
         Ok(())
     }
 
+    /// Was a slot taken since it was seen free? The search then has its word: an own node need not be offered in vain.
+    fn is_taken_by_now(&self, reading: &Reading, cursor: &mut Cursor) -> bool {
+        cursor.word = reading.near.slot(cursor.place);
+        Entry(cursor.word).position().is_some()
+    }
+
     /// What comes of a search that has got to this.
     fn search_on(&mut self, reading: &mut Reading, cursor: &mut Cursor, mut sight: Sight) -> Result<Found, Stop> {
         loop {
@@ -177,6 +183,7 @@ impl<S: Segment> Finder<'_, S> {
                         return Err(Stop::Full);
                     }
                 }
+                Sight::Free if self.is_taken_by_now(reading, cursor) => {}
                 Sight::Free => {
                     let number = self.own_number()?;
                     let position = self.write(number, cursor.node);

@@ -182,7 +182,8 @@ impl<S: Segment> Finder<'_, S> {
 
     /// Find all of `nodes`, or put those that nobody has put; the results in the same order.
     ///
-    /// If the table is full, some of them may have been put.
+    /// If the table is full, some of them may have been put. A search that has to wait may also end so although another one
+    /// puts its node at that moment.
     ///
     /// # Panics
     /// If the fabric refuses a place in the table, which would be a fault of this crate.

@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::thread;
 use tremula_fabric::mail::Mail;
-use tremula_fabric::{Fabric, FabricError, Segment};
+use tremula_fabric::{Fabric, FabricError, Reduction, Segment};
 
 /// Words on their way from one rank to another.
 const RING: usize = 1 << 14;
@@ -61,12 +61,19 @@ impl<S: Segment> Owned<S> {
         let too_large = FabricError::NoMemory { rank: 0, words: sizes.nodes.saturating_mul(NODE_WORDS) };
         let shape = Shape::new(fabric.ranks(), sizes).ok_or(too_large)?;
         let reaches = (0..fabric.ranks()).map(|rank| fabric.distance(rank).map(Reach::of));
+        let mut index: Vec<u64> = Vec::new();
+        let mut is_missing = [u64::from(index.try_reserve_exact(sizes.slots).is_err())];
+        fabric.all_reduce(Reduction::Max, &mut is_missing)?;
+        if is_missing != [0] {
+            return Err(FabricError::NoMemory { rank: fabric.rank(), words: sizes.slots });
+        }
+        index.resize(sizes.slots, 0);
         Ok(Owned {
             shape,
             nodes: fabric.allocate(sizes.nodes * NODE_WORDS)?,
             mail: Mail::open(fabric, RING)?,
             reaches: reaches.collect::<Result<_, _>>()?,
-            part: Part { index: vec![0; sizes.slots], given: 0 },
+            part: Part { index, given: 0 },
             settled: vec![0; fabric.ranks()],
             errands: Errands::default(),
         })
@@ -84,13 +91,13 @@ impl<S: Segment> Owned<S> {
         Ok(node)
     }
 
-    /// What this rank has of the table now. All ranks have settled, and nobody uses the table meanwhile.
+    /// What this rank has of the table now. All ranks have settled, and nobody uses the table before a barrier after this.
     pub fn checkpoint(&self) -> Part {
         self.part.clone()
     }
 
     /// Go back to what this rank had; all ranks do, to checkpoints that they have taken together, and nobody uses the table
-    /// meanwhile. Positions that were given out since are void.
+    /// before a barrier after this. Positions that were given out since are void.
     pub fn restore(&mut self, checkpoint: &Part) {
         self.part.clone_from(checkpoint);
     }
@@ -98,7 +105,7 @@ impl<S: Segment> Owned<S> {
     /// Find all of `nodes`, or put those that nobody has put; the results in the same order. Returns when all owners have
     /// answered, which they do while they wait themselves.
     ///
-    /// If a part is full, some of them may have been put.
+    /// If a part is full, some of them may have been put. The rank still has to [settle](Owned::settle), because others may ask it.
     pub fn find_or_put(&mut self, nodes: &[Node]) -> Result<Vec<Found>, Full> {
         let ranks = self.shape.ranks;
         let waiting = vec![VecDeque::new(); ranks];
@@ -126,7 +133,7 @@ impl<S: Segment> Owned<S> {
         asked.results.into_iter().map(|found| found.ok_or(Full)).collect()
     }
 
-    /// *Collective.* Work for others until no rank has anything more to ask.
+    /// *Collective.* Work for others until each rank has come here as often as this one: all that was asked for before is done.
     pub fn settle(&mut self) {
         let me = self.mail.rank();
         self.settled[me] += 1;

@@ -154,10 +154,21 @@ fn nodes_that_were_offered_in_vain_are_used_again() {
         let table = OneSided::allocate(fabric, Sizes { slots: 500, nodes: 101 }).unwrap();
         for number in 0..100 {
             // Two searches for the same node are under way together, and both offer one of their own.
-            let found = table.finder().find_or_put(&[node(number); 2]).unwrap();
+            let found = table.asking_finder().find_or_put(&[node(number); 2]).unwrap();
             assert_eq!(found[0].position, found[1].position);
             assert!(found[0].new != found[1].new);
         }
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_node_that_was_just_put_needs_no_room() {
+    threads::run(1, |fabric| {
+        let table = OneSided::allocate(fabric, Sizes { slots: 10, nodes: 1 }).unwrap();
+        let found = table.finder().find_or_put(&[node(1); 3]).unwrap();
+        assert_eq!(found.iter().map(|found| found.new).collect::<Vec<_>>(), [true, false, false]);
+        assert_eq!(table.finder().find_or_put(&[node(2)]), Err(Full));
     })
     .unwrap();
 }

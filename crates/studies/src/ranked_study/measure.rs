@@ -27,9 +27,9 @@ impl<'f, F: Fabric, T: Form> Subject<'f, F, T> {
         let ranks = fabric.ranks() as u64;
         let mine = ((load - DRIFT) * slots as f64) as u64;
         let first = fabric.rank() as u64;
-        table.put_all(&mut (0..mine).map(|number| node(number * ranks + first))).map_err(too_full)?;
+        let outcome = table.put_all(&mut (0..mine).map(|number| node(number * ranks + first)));
         table.settle();
-        fabric.barrier();
+        agree(fabric, outcome)?;
         let filled = table.keep();
         fabric.barrier();
         let room = ((2.0 * DRIFT * slots as f64) as u64).max(1);
@@ -52,9 +52,10 @@ impl<'f, F: Fabric, T: Form> Subject<'f, F, T> {
             let nodes = self.nodes(mix, a_round, round);
             self.fabric.barrier();
             let started = Instant::now();
-            self.table.put_all(&mut nodes.iter().copied()).map_err(too_full)?;
+            let outcome = self.table.put_all(&mut nodes.iter().copied());
             let mut longest = [started.elapsed().as_nanos() as u64];
             self.table.settle();
+            agree(self.fabric, outcome)?;
             self.fabric.all_reduce(Reduction::Max, &mut longest)?;
             speeds.push((a_round * self.fabric.ranks() as u64) as f64 * 1e3 / longest[0].max(1) as f64);
             self.set_back();
@@ -87,7 +88,7 @@ impl<F: Fabric> Subject<'_, F, OneSided<F::Segment>> {
     pub(super) fn chunks_per_insert(&mut self) -> Result<f64, StudyError> {
         let nodes: Vec<Node> = (0..self.room).map(|number| node(self.new_number(number, 0))).collect();
         let mut finder = self.table.finder();
-        finder.find_or_put(&nodes).map_err(too_full)?;
+        agree(self.fabric, finder.find_or_put(&nodes).map(drop))?;
         let mut sum = [finder.traffic().chunks.iter().sum::<u64>()];
         drop(finder);
         self.fabric.all_reduce(Reduction::Sum, &mut sum)?;
@@ -96,8 +97,11 @@ impl<F: Fabric> Subject<'_, F, OneSided<F::Segment>> {
     }
 }
 
-fn too_full(_: Full) -> StudyError {
-    StudyError::NothingToMeasure("the table is full at this load")
+/// *Collective.* An error for all ranks if the table is full for one of them.
+fn agree<F: Fabric>(fabric: &F, outcome: Result<(), Full>) -> Result<(), StudyError> {
+    let mut is_full = [u64::from(outcome.is_err())];
+    fabric.all_reduce(Reduction::Max, &mut is_full)?;
+    if is_full == [0] { Ok(()) } else { Err(StudyError::NothingToMeasure("the table is full at this load")) }
 }
 
 /// The node with a number.

@@ -105,7 +105,8 @@ pub fn run<F: Fabric>(
         owned: Vec::new(),
         chunks: Vec::new(),
     };
-    let simulated = simulated_chunks(&options.loads, &options.chunks);
+    let chunks = if options.forms.contains(&TableForm::OneSided) { &options.chunks[..] } else { &[] };
+    let simulated = simulated_chunks(&options.loads, chunks);
     for (&load, simulated) in options.loads.iter().zip(&simulated) {
         for form in &options.forms {
             match form {

@@ -9,9 +9,12 @@ use crate::unique::unique;
 impl RankedReport {
     /// Throughput, and chunks beside theory.
     pub fn pictures(&self) -> Vec<Picture> {
-        [("table-ranks-throughput.svg", self.throughput()), ("table-ranks-chunks.svg", self.round_trips())]
+        let chunks = (!self.chunks.is_empty()).then(|| ("table-ranks-chunks.svg", self.round_trips()));
+        [("table-ranks-throughput.svg", self.throughput())]
+            .into_iter()
+            .chain(chunks)
             .map(|(file_name, figure)| Picture { file_name: file_name.to_owned(), svg: figure.to_svg() })
-            .into()
+            .collect()
     }
 
     fn note(&self) -> String {
@@ -24,6 +27,7 @@ impl RankedReport {
 
     fn throughput(&self) -> Figure {
         let sizes = self.chunk_sizes();
+        let owners = (!self.owned.is_empty()).then(|| "owners".to_owned());
         let panel = |mix: Mix| Panel {
             title: format!("{} % finds, {} % inserts", mix.finds(), mix.inserts()),
             x: Axis::new("load factor", Scale::Linear, Unit::Number),
@@ -34,14 +38,14 @@ impl RankedReport {
                     .iter()
                     .enumerate()
                     .map(|(series, &chunk)| self.line(series, chunk, mix))
-                    .chain([self.line_of_owners(sizes.len(), mix)])
+                    .chain(owners.as_ref().map(|_| self.line_of_owners(sizes.len(), mix)))
                     .collect(),
             ),
         };
         Figure {
             title: "Find-or-put over ranks".to_owned(),
             note: self.note(),
-            series: sizes.iter().map(|chunk| format!("C = {chunk}")).chain(["owners".to_owned()]).collect(),
+            series: sizes.iter().map(|chunk| format!("C = {chunk}")).chain(owners.clone()).collect(),
             guide: None,
             panels: self.mixes().into_iter().map(panel).collect(),
         }
