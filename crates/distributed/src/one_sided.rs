@@ -65,16 +65,13 @@ impl<S: Segment> OneSided<S> {
     ///
     /// Returns [`FabricError::NoMemory`] if one of them has not got it, or positions cannot number all nodes.
     pub fn allocate<F: Fabric<Segment = S>>(fabric: &F, sizes: Sizes) -> Result<OneSided<S>, FabricError> {
-        let too_large = FabricError::NoMemory { rank: 0, words: sizes.nodes.saturating_mul(NODE_WORDS) };
-        let shape = Shape::new(fabric.ranks(), sizes).ok_or(too_large)?;
-        let reaches: Result<Vec<Reach>, FabricError> =
-            (0..fabric.ranks()).map(|rank| fabric.distance(rank).map(Reach::of)).collect();
+        let shape = Shape::on(fabric, sizes)?;
         Ok(OneSided {
             shape,
             index: fabric.allocate(sizes.slots)?,
             nodes: fabric.allocate(sizes.nodes * NODE_WORDS)?,
             chunks: Chunks::ByLoad,
-            reaches: reaches?.into(),
+            reaches: Reach::of_all(fabric)?.into(),
             given: Arc::new(AtomicUsize::new(0)),
             returned: Arc::default(),
         })

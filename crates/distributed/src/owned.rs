@@ -58,9 +58,7 @@ impl<S: Segment> Owned<S> {
     ///
     /// Returns [`FabricError::NoMemory`] if one of them has not got it, or positions cannot number all nodes.
     pub fn allocate<F: Fabric<Segment = S>>(fabric: &F, sizes: Sizes) -> Result<Owned<S>, FabricError> {
-        let too_large = FabricError::NoMemory { rank: 0, words: sizes.nodes.saturating_mul(NODE_WORDS) };
-        let shape = Shape::new(fabric.ranks(), sizes).ok_or(too_large)?;
-        let reaches = (0..fabric.ranks()).map(|rank| fabric.distance(rank).map(Reach::of));
+        let shape = Shape::on(fabric, sizes)?;
         let mut index: Vec<u64> = Vec::new();
         let mut is_missing = [u64::from(index.try_reserve_exact(sizes.slots).is_err())];
         fabric.all_reduce(Reduction::Max, &mut is_missing)?;
@@ -72,7 +70,7 @@ impl<S: Segment> Owned<S> {
             shape,
             nodes: fabric.allocate(sizes.nodes * NODE_WORDS)?,
             mail: Mail::open(fabric, RING)?,
-            reaches: reaches.collect::<Result<_, _>>()?,
+            reaches: Reach::of_all(fabric)?,
             part: Part { index, given: 0 },
             settled: vec![0; fabric.ranks()],
             errands: Errands::default(),

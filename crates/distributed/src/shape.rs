@@ -1,7 +1,7 @@
 //! Where slots and nodes are.
 
 use crate::Node;
-use tremula_fabric::Place;
+use tremula_fabric::{Fabric, FabricError, Place};
 
 /// Words of a node.
 pub(crate) const NODE_WORDS: usize = size_of::<Node>() / size_of::<u64>();
@@ -45,6 +45,12 @@ impl Shape {
         let slots = ranks.checked_mul(sizes.slots)?;
         let possible = u32::try_from(nodes).is_ok_and(|nodes| nodes < u32::MAX) && slots > 0;
         possible.then_some(Shape { ranks, sizes })
+    }
+
+    /// The shape of a table on these ranks.
+    pub(crate) fn on<F: Fabric>(fabric: &F, sizes: Sizes) -> Result<Shape, FabricError> {
+        let too_large = FabricError::NoMemory { rank: 0, words: sizes.nodes.saturating_mul(NODE_WORDS) };
+        Shape::new(fabric.ranks(), sizes).ok_or(too_large)
     }
 
     pub(crate) fn slots(&self) -> usize {

@@ -1,6 +1,6 @@
 //! What a table asks of other ranks.
 
-use tremula_fabric::Distance;
+use tremula_fabric::{Distance, Fabric, FabricError};
 
 /// How far a request goes.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -21,6 +21,11 @@ impl Reach {
             Distance::Remote => Reach::Far,
             Distance::CoreGroup | Distance::Socket | Distance::Machine => Reach::Host,
         }
+    }
+
+    /// Of each rank.
+    pub(crate) fn of_all<F: Fabric>(fabric: &F) -> Result<Vec<Reach>, FabricError> {
+        (0..fabric.ranks()).map(|rank| fabric.distance(rank).map(Reach::of)).collect()
     }
 }
 
