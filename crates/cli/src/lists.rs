@@ -4,16 +4,21 @@ use crate::args::ReachArgs;
 use crate::reach::{self, Note, Trouble, note_end, trouble};
 use crate::report::Figures;
 use crate::run::{Phase, Run, Setting};
-use tremula_diagrams::{Error, Ldd};
+use tremula_diagrams::{Attention, Error, Ldd};
 use tremula_engines::ListSystem;
 use tremula_models::LddSystem;
 
 /// Explore and count; `figures` are those at the end, whatever the end.
-pub fn explore(args: &ReachArgs, run: &Run, model: &LddSystem, figures: &mut Option<Figures>) -> Result<(), Trouble> {
-    refuse_what_lists_cannot(args)?;
+pub fn explore(
+    args: &ReachArgs,
+    run: &Run,
+    model: &LddSystem,
+    attention: &Attention,
+    figures: &mut Option<Figures>,
+) -> Result<(), Trouble> {
     run.known().setting = Setting { format: "ldd", engine: "ldd", order: "given".to_owned() };
     let failed = |error: Error| trouble(run, error);
-    let manager = reach::manager(run, reach::options(args, run), &run.attention)?;
+    let manager = reach::manager(run, reach::options(args, run), attention)?;
     let system = ListSystem::build(&manager, model).map_err(failed)?;
     run.enter(Phase::Reach);
     let result = system.reach(args.strategy, &mut Note { run });
@@ -33,7 +38,8 @@ pub fn explore(args: &ReachArgs, run: &Run, model: &LddSystem, figures: &mut Opt
     }
 }
 
-fn refuse_what_lists_cannot(args: &ReachArgs) -> Result<(), Trouble> {
+/// Is there anything that the user wants and lists cannot?
+pub fn refuse_what_lists_cannot(args: &ReachArgs) -> Result<(), Trouble> {
     let refuse = |problem: &str| Err(Trouble::input(problem));
     if args.save_states.is_some() || args.check_stored {
         return refuse("the states of .ldd models cannot be saved or compared yet");

@@ -8,6 +8,9 @@
 //! | `args` | the command line |
 //! | `reach` | the course of an exploration, from file to answer |
 //! | `net`, `lists` | the same for Petri nets and for `.ldd` models |
+//! | `binary` | Petri nets and lists in bits |
+//! | `gpu` | exploration on a device |
+//! | `beside`, `rival` | the processors and a device at once: who is first has the answer; what the device does |
 //! | `mcc` | the same for the Model Checking Contest, as its environment says |
 //! | `together`, `team` | the same, by several processes; by those of one host |
 //! | `net_together`, `board` | the same for Petri nets: a race; what those who race tell each other |
@@ -32,6 +35,7 @@
 mod args;
 mod bench;
 mod bench_args;
+mod beside;
 mod binary;
 mod board;
 mod convert;

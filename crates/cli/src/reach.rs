@@ -1,24 +1,22 @@
 //! `tremula reach`: from a model file to the number of its reachable states.
 
 use crate::args::{Engine, Order, ReachArgs};
+use crate::beside::{self, Rivalry};
 use crate::error::{Exit, Failure};
 use crate::model::{self, NoModel};
 use crate::output;
 use crate::progress::Meter;
 use crate::report::{Figures, Report};
-use crate::rival::{HEAD_START, Match, Opener, Rival, Won};
 use crate::run::{Phase, Run};
 use crate::states::{self, count_states};
 use crate::watch::Watch;
 use crate::{binary, gpu, lists, net};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tremula_bulk::{Diagram, Graph, Machine};
 use tremula_diagrams::{Attention, Bdd, Counters, Error, Lease, Manager, Options};
 use tremula_engines::net::NetInBits;
 use tremula_engines::{Observer, Round, Strategy, SymbolicSystem, stored_reachable};
-use tremula_gpu::Cuda;
-use tremula_models::{BddSystem, TransitionSystem};
+use tremula_models::{BddSystem, LddSystem, TransitionSystem};
 use tremula_orders::Heuristic;
 
 /// Share of the time that counting for progress may take.
@@ -53,16 +51,16 @@ struct Loaded {
 }
 
 /// The reachable states of a model.
-struct Found {
-    states: Bdd,
+pub struct Found {
+    pub states: Bdd,
     /// Bits of each integer of a state.
-    widths: Vec<u32>,
+    pub widths: Vec<u32>,
     /// The reachable set in the file, if it is to be compared.
-    stored: Option<Bdd>,
+    pub stored: Option<Bdd>,
 }
 
 /// What a complete exploration leaves.
-enum Answer {
+pub enum Answer {
     /// A diagram.
     Diagram(Found),
     /// Figures, which are known already.
@@ -138,7 +136,7 @@ fn explore(args: &ReachArgs, run: &Run, figures: &mut Option<Figures>) -> Result
         }
         TransitionSystem::Ldd(model) => {
             refuse_what_diagrams_cannot(args)?;
-            lists::explore(args, run, &model, figures).map(|()| Answer::Figures)
+            explore_lists(args, run, &model, figures)
         }
         TransitionSystem::Bdd(model) => {
             refuse_what_bdds_cannot(args)?;
@@ -202,57 +200,48 @@ fn explore_binary(
         return explore_on_device(args, run, model).map(Answer::Diagram);
     }
     let (model, lease) = charge(args, run, model)?;
-    if args.engine == Engine::Auto && Cuda::has_driver() {
-        let (memory, strategy) = (args.gpu_mem, gpu::strategy_for_devices(args.strategy));
-        let open = move |graph: &Graph, initial: &Diagram| gpu::open(memory, graph, initial);
-        return explore_beside_device(args, run, (Arc::new(model), strategy, HEAD_START, open), figures);
+    if beside::is_wanted(args) {
+        let model = Arc::new(model);
+        let processors = |attention: &_, figures: &mut _| with_processors(args, run, &model, attention, figures);
+        return beside::explore(args, run, Rivalry::with_device(args, &model), figures, processors);
     }
     let loaded = load(args, run, &model, &run.attention)?;
     drop((model, lease));
     explore_loaded(args, run, loaded, figures)
 }
 
-/// Explore, and take the answer of a device if that is first.
-fn explore_beside_device<M: Machine>(
+/// Explore with the processors; the model stays, for who else wants it.
+pub fn with_processors(
     args: &ReachArgs,
     run: &Run,
-    (model, strategy, head_start, open): (Arc<BddSystem>, Strategy, Duration, impl Opener<M>),
+    model: &BddSystem,
+    attention: &Attention,
     figures: &mut Option<Figures>,
 ) -> Result<Answer, Trouble> {
-    let (both, processors) = (run.attention.clone(), run.attention.of_one());
-    let (of_device, of_processors) = (Arc::clone(&model), processors.clone());
-    let game = Match { model: of_device, strategy, both, processors, budget: run.budget.clone(), head_start };
-    let rival = Rival::start(game, open);
-    let loaded = load(args, run, &model, &of_processors);
-    let outcome = loaded.and_then(|loaded| explore_loaded(args, run, loaded, figures));
-    match outcome {
-        Err(Trouble::Unknown(_)) if !run.is_stopped() => {
-            run.enter(Phase::Reach);
-            let won = rival.wait();
-            run.enter(Phase::Count);
-            match won {
-                Some(won) => {
-                    *figures = None;
-                    take_from_device(args, run, &model, won).map(Answer::Diagram)
-                }
-                None => outcome,
-            }
-        }
-        _ => {
-            rival.stop();
-            outcome
-        }
-    }
+    let loaded = load(args, run, model, attention)?;
+    explore_loaded(args, run, loaded, figures)
 }
 
-/// The states that a device was first to find.
-fn take_from_device(args: &ReachArgs, run: &Run, model: &BddSystem, won: Won) -> Result<Found, Trouble> {
-    run.known().setting.engine = "gpu";
-    note_end(run, won.rounds, won.levels, won.strategy);
-    let manager = manager(run, options(args, run), &run.attention)?;
-    let states = won.states.import(&manager).map_err(|error| trouble(run, error))?;
-    drop((won.states, won.lease));
-    found(args, run, model, states)
+/// Explore lists.
+fn explore_lists(
+    args: &ReachArgs,
+    run: &Run,
+    model: &LddSystem,
+    figures: &mut Option<Figures>,
+) -> Result<Answer, Trouble> {
+    lists::refuse_what_lists_cannot(args)?;
+    let processors =
+        |attention: &_, figures: &mut _| lists::explore(args, run, model, attention, figures).map(|()| Answer::Figures);
+    if !beside::is_wanted(args) {
+        return processors(&run.attention, figures);
+    }
+    // Without memory for the lists in bits there is no device.
+    match binary::of_lists(args, run, model).and_then(|bits| charge(args, run, bits)) {
+        Ok((bits, _lease)) => {
+            beside::explore(args, run, Rivalry::with_device(args, &Arc::new(bits)), figures, processors)
+        }
+        Err(_) => processors(&run.attention, figures),
+    }
 }
 
 fn refuse_what_diagrams_cannot(args: &ReachArgs) -> Result<(), Trouble> {
@@ -315,7 +304,7 @@ fn explore_on_device(args: &ReachArgs, run: &Run, model: BddSystem) -> Result<Fo
 }
 
 /// States that were found elsewhere, counted.
-fn found(args: &ReachArgs, run: &Run, model: &BddSystem, states: Bdd) -> Result<Found, Trouble> {
+pub fn found(args: &ReachArgs, run: &Run, model: &BddSystem, states: Bdd) -> Result<Found, Trouble> {
     let levels: Vec<u32> = (0..model.state_bits()).map(BddSystem::current_variable).collect();
     let rounds = run.known().rounds;
     count_found(run, &states, &levels, rounds).map_err(|error| trouble(run, error))?;
@@ -501,24 +490,6 @@ impl Observer for Observe<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::Size;
-    use tremula_bulk::Twin;
-    use tremula_engines::Order as WorkOrder;
-    use tremula_models::{Limits, read_file};
-
-    /// Explore bakery.1 (1506 states) with a twin for a device, and say who won.
-    fn race(memory: usize, head_start: Duration, has_device: bool) -> (Result<Answer, Trouble>, Run) {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/beem/bakery.1.bdd");
-        let args = ReachArgs { mem: Some(Size::Bytes(memory)), workers: Some(1), ..ReachArgs::of(path.into()) };
-        let run = Run::new(&args, Instant::now()).expect("no files are written");
-        let model = Arc::new(read_file(path.as_ref(), &Limits::default()).unwrap());
-        let strategy = Strategy { order: WorkOrder::Par, frontier: true };
-        let open = move |graph: &Graph, initial: &Diagram| {
-            has_device.then(|| Twin::new(graph.clone(), initial, 64 << 20).ok()).flatten()
-        };
-        let outcome = explore_beside_device(&args, &run, (model, strategy, head_start, open), &mut None);
-        (outcome, run)
-    }
 
     fn states(run: &Run) -> Option<String> {
         run.known().states.clone().map(|(states, _)| states)
@@ -535,22 +506,5 @@ mod tests {
         }
         keep_count(&run, None);
         assert_eq!(states(&run).as_deref(), Some("7"));
-    }
-
-    #[test]
-    fn processors_that_are_first_have_the_answer() {
-        let (outcome, run) = race(64 << 20, Duration::from_secs(3600), true);
-        assert!(outcome.is_ok());
-        assert_eq!((states(&run).as_deref(), run.known().setting.engine), (Some("1506"), "bdd"));
-    }
-
-    #[test]
-    fn a_device_answers_where_processors_have_too_little_memory() {
-        // Enough for the states that the device finds, not for finding them.
-        let (outcome, run) = race(180 << 10, Duration::ZERO, true);
-        assert!(outcome.is_ok(), "{:?}", run.known().states);
-        assert_eq!((states(&run).as_deref(), run.known().setting.engine), (Some("1506"), "gpu"));
-        let (outcome, _) = race(180 << 10, Duration::ZERO, false);
-        assert!(matches!(outcome, Err(Trouble::Unknown(_))));
     }
 }

@@ -1,0 +1,167 @@
+//! `--engine auto` where there is a device: the processors explore, the device beside them, and who is first has the answer.
+
+use crate::args::{Engine, ReachArgs};
+use crate::gpu;
+use crate::reach::{Answer, Found, Trouble, found, manager, note_end, options, trouble};
+use crate::report::Figures;
+use crate::rival::{HEAD_START, Match, Opener, Rival, Won};
+use crate::run::{Phase, Run};
+use std::sync::Arc;
+use std::time::Duration;
+use tremula_bulk::{Diagram, Graph, Machine};
+use tremula_diagrams::Attention;
+use tremula_engines::Strategy;
+use tremula_gpu::Cuda;
+use tremula_models::BddSystem;
+
+/// Does a device take part?
+pub fn is_wanted(args: &ReachArgs) -> bool {
+    args.engine == Engine::Auto && Cuda::has_driver()
+}
+
+/// What the device does beside the processors.
+pub struct Rivalry<O> {
+    /// What it explores: the model of the processors, in bits.
+    pub model: Arc<BddSystem>,
+    pub strategy: Strategy,
+    /// How long the processors are alone.
+    pub head_start: Duration,
+    /// Makes its machine.
+    pub open: O,
+}
+
+impl Rivalry<()> {
+    /// With the device of this host.
+    pub fn with_device(args: &ReachArgs, model: &Arc<BddSystem>) -> Rivalry<impl Opener<Cuda> + use<>> {
+        let (memory, strategy) = (args.gpu_mem, gpu::strategy_for_devices(args.strategy));
+        let open = move |graph: &Graph, initial: &Diagram| gpu::open(memory, graph, initial);
+        Rivalry { model: Arc::clone(model), strategy, head_start: HEAD_START, open }
+    }
+}
+
+/// Explore with the processors, and take the answer of the device if that is first. What the processors do ends when its
+/// attention is called.
+pub fn explore<M: Machine>(
+    args: &ReachArgs,
+    run: &Run,
+    rivalry: Rivalry<impl Opener<M>>,
+    figures: &mut Option<Figures>,
+    processors: impl FnOnce(&Attention, &mut Option<Figures>) -> Result<Answer, Trouble>,
+) -> Result<Answer, Trouble> {
+    let Rivalry { model, strategy, head_start, open } = rivalry;
+    let (both, of_processors) = (run.attention.clone(), run.attention.of_one());
+    let game = Match {
+        model: Arc::clone(&model),
+        strategy,
+        both,
+        processors: of_processors.clone(),
+        budget: run.budget.clone(),
+        head_start,
+    };
+    let rival = Rival::start(game, open);
+    let outcome = processors(&of_processors, figures);
+    match outcome {
+        Err(Trouble::Unknown(_)) if !run.is_stopped() => {
+            run.enter(Phase::Reach);
+            let won = rival.wait();
+            run.enter(Phase::Count);
+            match won {
+                Some(won) => {
+                    *figures = None;
+                    take_from_device(args, run, &model, won).map(Answer::Diagram)
+                }
+                None => outcome,
+            }
+        }
+        _ => {
+            rival.stop();
+            outcome
+        }
+    }
+}
+
+/// The states that the device was first to find.
+fn take_from_device(args: &ReachArgs, run: &Run, model: &BddSystem, won: Won) -> Result<Found, Trouble> {
+    run.known().setting.engine = "gpu";
+    note_end(run, won.rounds, won.levels, won.strategy);
+    let manager = manager(run, options(args, run), &run.attention)?;
+    let states = won.states.import(&manager).map_err(|error| trouble(run, error))?;
+    drop((won.states, won.lease));
+    found(args, run, model, states)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lists;
+    use crate::memory::Size;
+    use crate::reach::with_processors;
+    use std::time::Instant;
+    use tremula_bulk::Twin;
+    use tremula_engines::Order;
+    use tremula_models::{Limits, read_file, read_ldd_file};
+
+    fn setting(path: &str, memory: usize) -> (ReachArgs, Run) {
+        let args = ReachArgs { mem: Some(Size::Bytes(memory)), workers: Some(1), ..ReachArgs::of(path.into()) };
+        let run = Run::new(&args, Instant::now()).expect("no files are written");
+        (args, run)
+    }
+
+    /// A device that is a twin, or none.
+    fn rivalry(model: &Arc<BddSystem>, head_start: Duration, has_device: bool) -> Rivalry<impl Opener<Twin> + use<>> {
+        let open = move |graph: &Graph, initial: &Diagram| {
+            has_device.then(|| Twin::new(graph.clone(), initial, 64 << 20).ok()).flatten()
+        };
+        Rivalry { model: Arc::clone(model), strategy: Strategy { order: Order::Par, frontier: true }, head_start, open }
+    }
+
+    /// Explore bakery.1 (1506 states), and say who won.
+    fn race(memory: usize, head_start: Duration, has_device: bool) -> (Result<Answer, Trouble>, Run) {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/beem/bakery.1.bdd");
+        let (args, run) = setting(path, memory);
+        let model = Arc::new(read_file(path.as_ref(), &Limits::default()).unwrap());
+        let processors = |attention: &_, figures: &mut _| with_processors(&args, &run, &model, attention, figures);
+        let outcome = explore(&args, &run, rivalry(&model, head_start, has_device), &mut None, processors);
+        (outcome, run)
+    }
+
+    fn states(run: &Run) -> Option<String> {
+        run.known().states.clone().map(|(states, _)| states)
+    }
+
+    #[test]
+    fn processors_that_are_first_have_the_answer() {
+        let (outcome, run) = race(64 << 20, Duration::from_secs(3600), true);
+        assert!(outcome.is_ok());
+        assert_eq!((states(&run).as_deref(), run.known().setting.engine), (Some("1506"), "bdd"));
+    }
+
+    #[test]
+    fn a_device_answers_where_processors_have_too_little_memory() {
+        // Enough for the states that the device finds, not for finding them.
+        let (outcome, run) = race(180 << 10, Duration::ZERO, true);
+        assert!(outcome.is_ok(), "{:?}", run.known().states);
+        assert_eq!((states(&run).as_deref(), run.known().setting.engine), (Some("1506"), "gpu"));
+        let (outcome, _) = race(180 << 10, Duration::ZERO, false);
+        assert!(matches!(outcome, Err(Trouble::Unknown(_))));
+    }
+
+    #[test]
+    fn lists_have_a_rival_too() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/sylvan/anderson.4.ldd");
+        let lists = read_ldd_file(path.as_ref(), &Limits::default()).unwrap();
+        let bits = Arc::new(lists.in_bits(1 << 20).unwrap());
+        // The processors have enough memory in the first race, and not in the second.
+        for (memory, head_start, winner) in
+            [(64 << 20, Duration::from_secs(3600), "ldd"), (1 << 20, Duration::ZERO, "gpu")]
+        {
+            let (args, run) = setting(path, memory);
+            let processors = |attention: &_, figures: &mut _| {
+                lists::explore(&args, &run, &lists, attention, figures).map(|()| Answer::Figures)
+            };
+            let outcome = explore(&args, &run, rivalry(&bits, head_start, true), &mut None, processors);
+            assert!(outcome.is_ok());
+            assert_eq!((states(&run).as_deref(), run.known().setting.engine), (Some("29641"), winner));
+        }
+    }
+}
