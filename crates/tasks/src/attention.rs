@@ -6,8 +6,9 @@
 //! lost, and nothing stronger than acquire and release is needed.
 
 use crate::patience::Patience;
-use crate::sync::{AtomicU32, Mutex, Ordering, thread};
+use crate::sync::Ordering;
 use crossbeam_utils::CachePadded;
+use tremula_fabric::wake::WakeWord;
 
 /// A thief has put its number into a request slot.
 pub const REQUEST: u32 = 1;
@@ -34,59 +35,52 @@ pub const USER_SHIFT: u32 = 16;
 /// All bits of the work.
 pub const USER: u32 = !0 << USER_SHIFT;
 
-/// One worker's attention word, and the way to wake it.
+/// One worker's attention word, and the way to wake it. Nothing in it belongs to one process.
+#[repr(C)]
 pub struct Attention {
-    word: CachePadded<AtomicU32>,
-    thread: Mutex<Option<thread::Thread>>,
+    word: CachePadded<WakeWord>,
     patience: Patience,
 }
 
 impl Attention {
-    /// A word without bits, of no thread yet.
+    /// A word without bits.
     pub fn new(patience: Patience) -> Attention {
-        Attention { word: CachePadded::new(AtomicU32::new(0)), thread: Mutex::new(None), patience }
-    }
-
-    /// The calling thread is the one to wake.
-    pub fn adopt(&self) {
-        *self.thread.lock().expect("nobody panics with this lock") = Some(thread::current());
+        Attention { word: CachePadded::new(WakeWord::new(0)), patience }
     }
 
     /// Is there anything to look at?
     #[inline]
     pub fn is_set(&self) -> bool {
         // Relaxed: only a hint; whoever acts on it reads the word again, with Acquire.
-        self.word.load(Ordering::Relaxed) != 0
+        self.word.cell().load(Ordering::Relaxed) != 0
     }
 
     /// The bits as they are. What was written before a bit was raised is visible to who reads the bit here.
     #[inline]
     pub fn bits(&self) -> u32 {
         // Acquire pairs with the Release in `raise` and `mark`.
-        self.word.load(Ordering::Acquire)
+        self.word.cell().load(Ordering::Acquire)
     }
 
     /// Set `bits` and wake the worker if it sleeps.
     pub fn raise(&self, bits: u32) {
-        // AcqRel: Release publishes what the bits speak of, Acquire orders the look at the thread after its going to sleep.
-        let before = self.word.fetch_or(bits, Ordering::AcqRel);
-        if before & SLEEPING != 0
-            && let Some(thread) = &*self.thread.lock().expect("nobody panics with this lock")
-        {
-            thread.unpark();
+        // AcqRel: Release publishes what the bits speak of, Acquire orders the change after those that came before.
+        let before = self.word.cell().fetch_or(bits, Ordering::AcqRel);
+        if before & SLEEPING != 0 {
+            self.word.wake_all();
         }
     }
 
     /// Set bits that are no reason to wake anybody.
     pub fn mark(&self, bits: u32) {
         // AcqRel: as in `raise`. Always an exchange: a mere look at the bit could come before what it is to announce.
-        self.word.fetch_or(bits, Ordering::AcqRel);
+        self.word.cell().fetch_or(bits, Ordering::AcqRel);
     }
 
     /// Clear `bits`; returns the word as it was. To be done before acting on them, so that none is lost.
     pub fn lower(&self, bits: u32) -> u32 {
         // AcqRel: as in `bits`; Release keeps the order of changes to this word meaningful for the next `raise`.
-        self.word.fetch_and(!bits, Ordering::AcqRel)
+        self.word.cell().fetch_and(!bits, Ordering::AcqRel)
     }
 
     /// Clear everything that belongs to a run. Between runs.
@@ -109,11 +103,10 @@ impl Attention {
     /// Sleep until one of the bits `reasons` is raised; returns at once if one is.
     fn sleep(&self, reasons: u32) {
         // AcqRel: see the module's text; this and `raise` are the two sides.
-        let before = self.word.fetch_or(SLEEPING, Ordering::AcqRel);
-        if before & reasons == 0 {
-            while self.bits() & reasons == 0 {
-                thread::park();
-            }
+        let mut seen = self.word.cell().fetch_or(SLEEPING, Ordering::AcqRel) | SLEEPING;
+        while seen & reasons == 0 {
+            self.word.sleep_while(seen);
+            seen = self.bits();
         }
         self.lower(SLEEPING);
     }

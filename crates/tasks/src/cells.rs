@@ -6,7 +6,6 @@
 
 use crate::plain::WORDS;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
-use std::sync::OnceLock;
 
 /// Tasks that one answer can carry.
 pub const MOST_TASKS: usize = if cfg!(loom) { 2 } else { 16 };
@@ -23,12 +22,14 @@ pub struct Parcel {
 }
 
 #[derive(Default)]
+#[repr(C)]
 struct Slot {
     words: [AtomicU64; WORDS],
     origin: AtomicU64,
 }
 
 /// Where a worker receives tasks.
+#[repr(C)]
 pub struct Transfer {
     state: AtomicU32,
     slots: [Slot; MOST_TASKS],
@@ -126,6 +127,7 @@ pub enum Outcome {
 
 /// Where the result of a task that was given away arrives.
 #[derive(Default)]
+#[repr(C)]
 pub struct ResultCell {
     state: AtomicU32,
     value: AtomicU64,
@@ -164,33 +166,24 @@ impl ResultCell {
     }
 }
 
-/// The result cells of a victim, by position. They come into being in blocks, when one is first needed: most workers never
-/// give tasks away from deep down.
+/// The result cells of a victim, by position.
+#[repr(C)]
 pub struct ResultCells {
-    blocks: [OnceLock<Box<[ResultCell]>>; ResultCells::BLOCKS],
+    cells: [ResultCell; ResultCells::MOST],
 }
 
 impl ResultCells {
-    const BLOCKS: usize = if cfg!(any(loom, shuttle)) { 2 } else { 128 };
-    const BLOCK: usize = if cfg!(any(loom, shuttle)) { 4 } else { 1024 };
-    /// How many there can be. Tasks that lie deeper are not given away.
-    pub const MOST: usize = ResultCells::BLOCKS * ResultCells::BLOCK;
+    /// How many there are. Tasks that lie deeper are not given away.
+    pub const MOST: usize = if cfg!(any(loom, shuttle)) { 8 } else { 1 << 14 };
 
-    /// The cell at a position below [`ResultCells::MOST`]. By the victim.
-    pub fn prepare(&self, position: usize) -> &ResultCell {
-        let cells = || (0..ResultCells::BLOCK).map(|_| ResultCell::default()).collect();
-        &self.blocks[position / ResultCells::BLOCK].get_or_init(cells)[position % ResultCells::BLOCK]
-    }
-
-    /// A cell that the victim has prepared.
+    /// The cell at a position below [`ResultCells::MOST`].
     pub fn cell(&self, position: usize) -> &ResultCell {
-        let block = self.blocks[position / ResultCells::BLOCK].get().expect("prepared before the task was given away");
-        &block[position % ResultCells::BLOCK]
+        &self.cells[position]
     }
 }
 
 impl Default for ResultCells {
     fn default() -> ResultCells {
-        ResultCells { blocks: std::array::from_fn(|_| OnceLock::new()) }
+        ResultCells { cells: std::array::from_fn(|_| ResultCell::default()) }
     }
 }

@@ -2,48 +2,60 @@
 
 use crate::attention::{Attention, POISON, USER_SHIFT};
 use crate::cells::Transfer;
+use crate::common::Common;
 use crate::deque::Deque;
 use crate::patience::Patience;
 use crate::statistics::Statistics;
-use crate::sync::{AtomicUsize, Mutex, Ordering};
+use crate::sync::{Mutex, Ordering};
 use crossbeam_utils::CachePadded;
 use std::any::Any;
 
 /// One worker, as the others see it.
+#[repr(C)]
 pub struct Mate<D> {
     pub attention: Attention,
     pub transfer: CachePadded<Transfer>,
     pub deque: D,
 }
 
-/// All workers of a pool.
+impl<D: Deque> Mate<D> {
+    /// One of so many workers, who does not work yet.
+    pub fn new(workers: usize, request_slots: usize) -> Mate<D> {
+        Mate {
+            attention: Attention::new(Patience::of(workers)),
+            transfer: CachePadded::new(Transfer::new()),
+            deque: D::new(request_slots),
+        }
+    }
+}
+
+/// All workers of a pool, as one process sees them.
 pub struct Crew<D> {
-    pub mates: Box<[Mate<D>]>,
-    /// Workers in the present run, beside the one that started it.
-    present: AtomicUsize,
+    common: Common<D>,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     statistics: Mutex<Statistics>,
 }
 
 impl<D: Deque> Crew<D> {
+    /// Workers of this process.
     pub fn new(workers: usize, request_slots: usize) -> Crew<D> {
-        let patience = Patience::of(workers);
-        let mate = |_| Mate {
-            attention: Attention::new(patience),
-            transfer: CachePadded::new(Transfer::new()),
-            deque: D::new(request_slots),
-        };
-        Crew {
-            mates: (0..workers).map(mate).collect(),
-            present: AtomicUsize::new(0),
-            panic: Mutex::new(None),
-            statistics: Mutex::new(Statistics::default()),
-        }
+        Crew::with(Common::own(workers, request_slots))
+    }
+
+    /// Workers who have this in common.
+    pub fn with(common: Common<D>) -> Crew<D> {
+        Crew { common, panic: Mutex::new(None), statistics: Mutex::new(Statistics::default()) }
+    }
+
+    /// All workers, by number.
+    #[inline]
+    pub fn mates(&self) -> &[Mate<D>] {
+        self.common.mates()
     }
 
     /// Raise `bits` for all workers.
     pub fn raise_all(&self, bits: u32) {
-        self.mates.iter().for_each(|mate| mate.attention.raise(bits));
+        self.mates().iter().for_each(|mate| mate.attention.raise(bits));
     }
 
     /// Raise bits of the work for all workers.
@@ -61,21 +73,29 @@ impl<D: Deque> Crew<D> {
         self.raise_all(POISON);
     }
 
-    /// The first panic of the run, if there was one.
+    /// The first panic of the run in this process, if there was one.
     pub fn take_panic(&self) -> Option<Box<dyn Any + Send>> {
         self.panic.lock().expect("nobody panics with this lock").take()
     }
 
-    /// All other workers enter a run.
-    pub fn enter_all(&self) {
-        // Relaxed: published to them by the attention bit that starts them.
-        self.present.store(self.mates.len() - 1, Ordering::Relaxed);
+    /// All other workers enter a run, in which a worker that waits takes no task on with less stack than this.
+    pub fn enter_all(&self, least_stack: usize) {
+        let header = self.common.header();
+        // Relaxed, both: published to them by the attention bit that starts them.
+        header.least_stack.store(least_stack, Ordering::Relaxed);
+        header.present.store(self.mates().len() - 1, Ordering::Relaxed);
+    }
+
+    /// What [`Crew::enter_all`] said. By a worker that was started.
+    pub fn least_stack(&self) -> usize {
+        // Relaxed: ordered by the attention bit.
+        self.common.header().least_stack.load(Ordering::Relaxed)
     }
 
     /// A worker has left the run; true for the last one.
     pub fn leave(&self) -> bool {
         // AcqRel: what a worker did in the run comes before the return of the one that started it.
-        self.present.fetch_sub(1, Ordering::AcqRel) == 1
+        self.common.header().present.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
     pub fn add_statistics(&self, part: &Statistics) {

@@ -68,7 +68,6 @@ impl Desk {
 fn sleeper_and<const N: usize>(bits: [u32; N], sleep: impl Fn(&Desk) + Clone + 'static) {
     let desk = Desk::new();
     let sleeper = beside(&desk, move |desk| {
-        desk.attention.adopt();
         sleep(desk);
     });
     let raisers: Vec<_> =

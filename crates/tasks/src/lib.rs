@@ -28,14 +28,18 @@
 //!
 //! How it works, one idea per file: `attention` (the one word that a worker polls, and sleeping), `cells` (how tasks and
 //! results change hands), `deque` (two kinds of deques), `worker` (running, waiting, stealing), `pool` (threads and runs),
-//! `victims` (whom to steal from). `src/README.md` walks through the protocol.
+//! `victims` (whom to steal from), `crew` and `common` (what they
+//! see of each other, and where that is), `allies` (workers of several processes). `src/README.md` walks through the protocol.
 //!
 //! [`Lanes`] runs one computation as several cooperating lanes in one thread. A lane that would wait for memory pauses
 //! after asking for it, and another lane goes on meanwhile. [`Fibers`] are for longer waits, for other processes: their
 //! thread does the talking, and wakes who has an answer.
 
+#[cfg(not(any(loom, shuttle)))]
+mod allies;
 mod attention;
 mod cells;
+mod common;
 mod crew;
 mod deque;
 mod fibers;
@@ -51,6 +55,8 @@ mod synced;
 mod victims;
 mod worker;
 
+#[cfg(not(any(loom, shuttle)))]
+pub use allies::Allies;
 pub use deque::{Deque, Private, Split};
 pub use fibers::{Board, Driver, Fiber, Fibers, Ticket};
 pub use lanes::{Lane, Lanes};

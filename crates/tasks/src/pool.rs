@@ -1,6 +1,6 @@
 //! Pools: threads that wait for runs.
 
-use crate::attention::{ALONE, QUIT, START};
+use crate::attention::{ALONE, Attention, QUIT, START};
 use crate::crew::Crew;
 use crate::deque::{Deque, Private};
 use crate::statistics::Statistics;
@@ -166,30 +166,11 @@ impl<D: Deque> Pool<D> {
     pub fn run<W: Work>(&mut self, work: &W, root: W::Task) -> Result<W::Answer, Panicked> {
         let crew = &self.shared.crew;
         let run = Run { work, crew, options: &self.options };
-        // Bits that came too late for the last run mean nothing in this one.
-        crew.mates.iter().for_each(|mate| mate.attention.reset());
-        let first = &crew.mates[0].attention;
-        first.adopt();
-        // The leader's deque opens here: others may turn to it as soon as they start.
-        let mut leader = run.worker(0);
-        let no_unwinding = AbortOnUnwind;
         let job = Job { data: (&raw const run).cast(), take_part: Run::<W, D>::take_part };
         *self.shared.job.lock().expect("nobody panics with this lock") = Some(job);
-        crew.enter_all();
-        let others = &crew.mates[1..];
-        others.iter().for_each(|mate| mate.attention.raise(START));
-        let answer = leader.lead(root);
-        leader.leave();
-        // `run`, `work` and all that they borrow are in use until the last of the others has left.
-        while !others.is_empty() && first.bits() & ALONE == 0 {
-            first.rest(ALONE);
-        }
-        std::mem::forget(no_unwinding);
+        let answer = conduct(crew, || run.worker(0), root, self.options.least_stack);
         *self.shared.job.lock().expect("nobody panics with this lock") = None;
-        match (answer, crew.take_panic()) {
-            (Some(answer), None) => Ok(answer),
-            (_, payload) => Err(Panicked { payload: payload.unwrap_or_else(|| Box::new("a task was abandoned")) }),
-        }
+        answer
     }
 
     /// What the workers have done since the pool was made.
@@ -208,6 +189,52 @@ impl<D: Deque> Drop for Pool<D> {
     }
 }
 
+/// Run `root` to the end as the first worker of a crew, with all others, who take part when they are started.
+pub(crate) fn conduct<'r, W: Work + 'r, D: Deque>(
+    crew: &'r Crew<D>,
+    leader: impl FnOnce() -> Worker<'r, W, D>,
+    root: W::Task,
+    least_stack: usize,
+) -> Result<W::Answer, Panicked> {
+    // Bits that came too late for the last run mean nothing in this one.
+    crew.mates().iter().for_each(|mate| mate.attention.reset());
+    let (first, others) = (&crew.mates()[0].attention, &crew.mates()[1..]);
+    // The leader's deque opens here: others may turn to it as soon as they start.
+    let mut leader = leader();
+    let no_unwinding = AbortOnUnwind;
+    crew.enter_all(least_stack);
+    others.iter().for_each(|mate| mate.attention.raise(START));
+    let answer = leader.lead(root);
+    leader.leave();
+    // What is worked on, and all that it borrows, is in use until the last of the others has left.
+    while !others.is_empty() && first.bits() & ALONE == 0 {
+        first.rest(ALONE);
+    }
+    std::mem::forget(no_unwinding);
+    match (answer, crew.take_panic()) {
+        (Some(answer), None) => Ok(answer),
+        (_, payload) => Err(Panicked { payload: payload.unwrap_or_else(|| Box::new("a task was abandoned")) }),
+    }
+}
+
+/// Wait until a run begins; false if none will.
+pub(crate) fn wait_for_start(attention: &Attention) -> bool {
+    while attention.bits() & (START | QUIT) == 0 {
+        attention.rest(START | QUIT);
+    }
+    attention.lower(START) & QUIT == 0
+}
+
+/// Take part in a run as one of those who were started.
+pub(crate) fn follow<D: Deque>(crew: &Crew<D>, take_part: impl FnOnce()) {
+    let no_unwinding = AbortOnUnwind;
+    take_part();
+    std::mem::forget(no_unwinding);
+    if crew.leave() {
+        crew.mates()[0].attention.raise(ALONE);
+    }
+}
+
 /// Ends the process when it is dropped. Tasks may panic, but where anything else of a [`Work`] does, others wait for this
 /// worker, or use what it was about to free.
 struct AbortOnUnwind;
@@ -220,22 +247,9 @@ impl Drop for AbortOnUnwind {
 
 /// Life of a thread of the pool.
 fn wait_for_runs<D: Deque>(shared: &Shared<D>, number: usize) {
-    let attention = &shared.crew.mates[number].attention;
-    attention.adopt();
-    loop {
-        while attention.bits() & (START | QUIT) == 0 {
-            attention.rest(START | QUIT);
-        }
-        if attention.lower(START) & QUIT != 0 {
-            return;
-        }
+    while wait_for_start(&shared.crew.mates()[number].attention) {
         let job = shared.job.lock().expect("nobody panics with this lock").expect("a run has begun");
-        let no_unwinding = AbortOnUnwind;
-        // SAFETY: `Pool::run` made the job from a live `Run` of these types, and waits for this worker's `leave` below.
-        unsafe { (job.take_part)(job.data, number) };
-        std::mem::forget(no_unwinding);
-        if shared.crew.leave() {
-            shared.crew.mates[0].attention.raise(ALONE);
-        }
+        // SAFETY: `Pool::run` made the job from a live `Run` of these types, and waits until this worker has left.
+        follow(&shared.crew, || unsafe { (job.take_part)(job.data, number) });
     }
 }

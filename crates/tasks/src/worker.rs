@@ -106,7 +106,7 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
         least_stack: usize,
         distances: &[Vec<u8>],
     ) -> Worker<'r, W, D> {
-        let me = &crew.mates[number];
+        let me = &crew.mates()[number];
         Worker {
             state: work.state(number),
             work,
@@ -117,10 +117,10 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
             amount,
             least_stack,
             received: Vec::new(),
-            to_share: if number == 0 { crew.mates.len() - 1 } else { 0 },
+            to_share: if number == 0 { crew.mates().len() - 1 } else { 0 },
             candidate: 0,
             survived: 0,
-            victims: Victims::new(number, crew.mates.len(), distances),
+            victims: Victims::new(number, crew.mates().len(), distances),
             statistics: Statistics::default(),
         }
     }
@@ -133,7 +133,7 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
 
     /// How many workers there are.
     pub fn workers(&self) -> usize {
-        self.crew.mates.len()
+        self.crew.mates().len()
     }
 
     /// What is being computed.
@@ -248,7 +248,7 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
             parcels[count] = parcel;
             count += 1;
         }
-        let mate = &self.crew.mates[thief];
+        let mate = &self.crew.mates()[thief];
         mate.transfer.answer(&parcels[..count]);
         mate.attention.raise(GIFT);
     }
@@ -265,7 +265,7 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
         // Lowered first: a worker that begins to wait from now on raises it again.
         self.me.attention.lower(HUNGRY);
         let (mut served, mut wanting) = (false, false);
-        for (number, mate) in self.crew.mates.iter().enumerate() {
+        for (number, mate) in self.crew.mates().iter().enumerate() {
             if number == self.number || !mate.transfer.is_wanted() {
                 continue;
             }
@@ -375,7 +375,7 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
 
     /// Ask those who have tasks to think of those who sleep.
     fn tell_hunger(&self) {
-        for (number, mate) in self.crew.mates.iter().enumerate() {
+        for (number, mate) in self.crew.mates().iter().enumerate() {
             if number != self.number {
                 mate.attention.mark(HUNGRY);
             }
@@ -408,7 +408,7 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
 
     /// Steal from one worker and run what it gives; false when it gives nothing.
     fn steal_from(&mut self, victim: usize) -> bool {
-        let mate = &self.crew.mates[victim];
+        let mate = &self.crew.mates()[victim];
         if mate.transfer.is_wanted() {
             // It has nothing to spare.
             return false;
@@ -471,7 +471,7 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
             }
         };
         debug_assert_eq!(D::len(&self.own), depth, "every spawned task is synced");
-        let victim = &self.crew.mates[parcel.victim as usize];
+        let victim = &self.crew.mates()[parcel.victim as usize];
         victim.deque.deliver(parcel.position, result);
         victim.attention.raise(RESULT);
     }

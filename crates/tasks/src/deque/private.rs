@@ -15,10 +15,16 @@ const VACANT: u32 = 0;
 const CLOSED: u32 = u32::MAX;
 
 /// A private deque, as others see it. Slots hold the number of a thief plus one.
+#[repr(C)]
 pub struct Private {
-    requests: Box<[CachePadded<AtomicU32>]>,
+    requests: [CachePadded<AtomicU32>; MOST_SLOTS],
+    /// How many of these are in use.
+    slots: usize,
     results: ResultCells,
 }
+
+/// Thieves that can wait for one victim at a time.
+const MOST_SLOTS: usize = 8;
 
 /// A private deque, as its owner sees it: `tasks[..thieves.len()]` were given away, to these workers.
 pub struct Own<T> {
@@ -27,18 +33,25 @@ pub struct Own<T> {
     number: u32,
 }
 
+impl Private {
+    fn requests(&self) -> &[CachePadded<AtomicU32>] {
+        &self.requests[..self.slots]
+    }
+}
+
 impl Deque for Private {
     type Owner<T: Plain> = Own<T>;
 
     fn new(request_slots: usize) -> Private {
         Private {
-            requests: (0..request_slots.max(1)).map(|_| CachePadded::new(AtomicU32::new(CLOSED))).collect(),
+            requests: std::array::from_fn(|_| CachePadded::new(AtomicU32::new(CLOSED))),
+            slots: request_slots.clamp(1, MOST_SLOTS),
             results: ResultCells::default(),
         }
     }
 
     fn open<T: Plain>(&self, number: usize) -> Own<T> {
-        for slot in &self.requests {
+        for slot in self.requests() {
             // Relaxed: a request is a number and publishes nothing but itself.
             slot.store(VACANT, Ordering::Relaxed);
         }
@@ -46,7 +59,7 @@ impl Deque for Private {
     }
 
     fn close(&self) -> bool {
-        self.requests.iter().all(|slot| {
+        self.requests().iter().all(|slot| {
             // Relaxed: as in `open`.
             let closed = slot.compare_exchange(VACANT, CLOSED, Ordering::Relaxed, Ordering::Relaxed);
             matches!(closed, Ok(_) | Err(CLOSED))
@@ -78,7 +91,7 @@ impl Deque for Private {
         if position == ResultCells::MOST {
             return None;
         }
-        self.results.prepare(position).expect();
+        self.results.cell(position).expect();
         owner.thieves.push(thief as u32);
         Some(Parcel { words: task.to_words(), victim: owner.number, position: position as u32 })
     }
@@ -109,11 +122,11 @@ impl Deque for Private {
             slot.load(Ordering::Relaxed) == VACANT
                 && slot.compare_exchange(VACANT, me, Ordering::Release, Ordering::Relaxed).is_ok()
         };
-        if self.requests.iter().any(enter) { Asked::Wait } else { Asked::Refused }
+        if self.requests().iter().any(enter) { Asked::Wait } else { Asked::Refused }
     }
 
     fn next_request<T: Plain>(&self, _: &mut Own<T>) -> Option<usize> {
-        self.requests.iter().find_map(|slot| {
+        self.requests().iter().find_map(|slot| {
             // Relaxed: only the owner takes numbers out; the exchange below reads the slot again.
             let number = slot.load(Ordering::Relaxed);
             if number == VACANT || number == CLOSED {
