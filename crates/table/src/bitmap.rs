@@ -1,6 +1,7 @@
 //! One bit per granule: marks of a collection, and dense numbering of marked granules by rank.
 
 use crate::memory::{MapError, Region};
+use tremula_fabric::Ground;
 
 /// A bitmap over granule positions.
 pub struct Bitmap {
@@ -20,6 +21,11 @@ impl Bitmap {
     /// Room for `capacity` bits; none in use yet.
     pub fn reserve(capacity: usize) -> Result<Bitmap, MapError> {
         Ok(Bitmap { words: Region::reserve_small_pages(capacity.div_ceil(WORD_BITS))? })
+    }
+
+    /// On a ground; none in use yet.
+    pub(crate) fn on(ground: Ground) -> Bitmap {
+        Bitmap { words: Region::on(ground) }
     }
 
     /// Cover positions `0..bits`; new ones are unset.

@@ -5,6 +5,7 @@
 use crate::layout::{Key, LEAST_CACHE_ENTRIES, Ref, cache_slot};
 use crate::memory::{MapError, Region};
 use bytemuck::{Pod, Zeroable};
+use tremula_fabric::Ground;
 
 /// Key and result of an operation.
 #[derive(Copy, Clone, Pod, Zeroable)]
@@ -100,6 +101,17 @@ impl OpCache {
             entries: Region::reserve(entries)?,
             #[cfg(feature = "split-cache")]
             status: Region::reserve(entries)?,
+        })
+    }
+
+    /// A cache on a ground.
+    pub fn on(ground: Ground) -> Result<OpCache, MapError> {
+        #[cfg(feature = "split-cache")]
+        let status = Region::reserve(OpCache::entries_in(ground.bytes()))?;
+        Ok(OpCache {
+            entries: Region::on(ground),
+            #[cfg(feature = "split-cache")]
+            status,
         })
     }
 

@@ -7,6 +7,7 @@ use crate::layout::{INDEX_BLOCK, IndexWord, Node, index_slot};
 use crate::memory::{MapError, Region};
 use crate::probing;
 use crate::tuning;
+use tremula_fabric::Ground;
 
 /// Slots per node in tenths: a full node store loads the index to two thirds.
 const SLOTS_PER_NODE_TENTHS: usize = 15;
@@ -38,6 +39,11 @@ impl UniqueIndex {
     /// Address space for up to `nodes` nodes.
     pub fn reserve(nodes: usize) -> Result<UniqueIndex, MapError> {
         Ok(UniqueIndex { words: Region::reserve(Self::words_for(nodes))? })
+    }
+
+    /// An index on a ground.
+    pub fn on(ground: Ground) -> UniqueIndex {
+        UniqueIndex { words: Region::on(ground) }
     }
 
     /// Forget all nodes and make room for `nodes` of them.

@@ -52,8 +52,10 @@ pub use division::Division;
 pub use forest::{Branch, FOREST_LEVELS, Forest, ForestOptions, MemoKind, Operation, Question, Shape};
 pub use layout::{Key, Node, OpTag, Ref};
 pub use roots::HandleSlots;
-pub use shared::{Attendance, Blocked, Shared, TableWorker};
+#[cfg(not(any(loom, shuttle)))]
+pub use shared::Outpost;
+pub use shared::{Attendance, Blocked, Shared, Stretch, TableWorker};
 pub use sizing::{Sizes, Sizing};
-pub use solo::{Options, SetupError, Solo};
+pub use solo::{Options, SetupError, Solo, TableGround};
 pub use stats::{Counters, Snapshot};
 pub use words::{SortedWords, Word, WordSet};

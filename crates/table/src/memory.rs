@@ -10,6 +10,7 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
+use tremula_fabric::Ground;
 
 /// Bytes of an ordinary page.
 const SMALL_PAGE: usize = 4 << 10;
@@ -21,17 +22,28 @@ const HUGE_PAGE: usize = unless_modelled(2 << 20, 64);
 /// A growable array of plain data at a fixed address.
 ///
 /// Invariants:
-/// - R1: `base` is the start of a private anonymous mapping of `reserved` bytes, owned by this value alone;
+/// - R1: `base` is the start of `reserved` bytes that belong to this value alone: a private anonymous mapping, or a ground
+///   that several processes address, each of which keeps to the rules by which they take turns ([`Shared`](crate::Shared));
 /// - R2: `len * size_of::<T>() <= reserved`;
 /// - R3: every byte of the mapping is zero or was written as part of a `T`; all bit patterns are valid for `T: Pod`.
 pub struct Region<T> {
     base: NonNull<T>,
     len: usize,
     reserved: usize,
+    /// Where the memory is from, if it is not a mapping of this value.
+    ground: Option<Ground>,
     _owns: PhantomData<T>,
 }
 
 impl<T: Pod> Region<T> {
+    /// An array of zeros on a ground; the length starts at zero.
+    pub fn on(ground: Ground) -> Region<T> {
+        let base = NonNull::from(ground.words()).cast::<T>();
+        assert!(base.is_aligned() && size_of::<T>() != 0);
+        let reserved = ground.bytes();
+        Region { base, len: 0, reserved, ground: Some(ground), _owns: PhantomData }
+    }
+
     /// Reserve room for `capacity` elements in huge pages; the length starts at zero.
     pub fn reserve(capacity: usize) -> Result<Region<T>, MapError> {
         let region = Region::reserve_small_pages(capacity)?;
@@ -56,7 +68,7 @@ impl<T: Pod> Region<T> {
         let address = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, flags) }
             .map_err(|_| MapError)?;
         let base = NonNull::new(address.cast::<T>()).ok_or(MapError)?;
-        Ok(Region { base, len: 0, reserved: bytes, _owns: PhantomData })
+        Ok(Region { base, len: 0, reserved: bytes, ground: None, _owns: PhantomData })
     }
 
     /// Largest possible length.
@@ -98,8 +110,8 @@ impl<T: Pod> Region<T> {
     }
 
     fn zero_tail(&mut self, from: usize, to: usize) {
-        // SAFETY: `to` was a length, so the range lies inside the mapping (R1, R2), and `&mut self` excludes other users.
-        unsafe { zero(self.base, from, to) };
+        // SAFETY: `to` was a length, so the range lies inside the memory (R1, R2), and `&mut self` excludes other users.
+        unsafe { zero(self.base, from, to, self.ground.is_some()) };
     }
 
     /// The same memory as atomics that several threads may use, over the whole capacity; the length stays as it is.
@@ -136,12 +148,15 @@ pub unsafe trait Twin: Sync {
 /// A [`Region`] borrowed as an array of atomics. Reading beyond the region's length gives zeros.
 #[cfg(not(any(loom, shuttle)))]
 pub struct SharedRegion<'a, A: Twin> {
-    region: &'a mut Region<A::Of>,
     items: *const A,
+    capacity: usize,
+    /// That of the region, if this process keeps it.
+    len: Option<&'a mut usize>,
+    on_ground: bool,
+    _borrows: PhantomData<&'a A>,
 }
 
-// SAFETY: all access to the elements goes through `A`, which is Sync; `region` itself is only asked for
-// its address and capacity, which do not change, unless by `&mut self`.
+// SAFETY: all access to the elements goes through `A`, which is Sync; the length changes by `&mut self` only.
 #[cfg(not(any(loom, shuttle)))]
 unsafe impl<A: Twin> Sync for SharedRegion<'_, A> {}
 
@@ -154,16 +169,29 @@ pub use modelled::SharedRegion;
 impl<'a, A: Twin> SharedRegion<'a, A> {
     fn new(region: &'a mut Region<A::Of>) -> SharedRegion<'a, A> {
         const { assert!(size_of::<A>() == size_of::<A::Of>() && align_of::<A>() == align_of::<A::Of>()) };
-        let items = region.base.as_ptr().cast_const().cast::<A>();
-        SharedRegion { region, items }
+        SharedRegion {
+            items: region.base.as_ptr().cast_const().cast::<A>(),
+            capacity: region.capacity(),
+            on_ground: region.ground.is_some(),
+            len: Some(&mut region.len),
+            _borrows: PhantomData,
+        }
+    }
+
+    /// The array that another process has [on](Region::on) this ground.
+    pub fn on(ground: &'a Ground) -> SharedRegion<'a, A> {
+        let items = ground.words().as_ptr().cast::<A>();
+        assert!(items.is_aligned());
+        let capacity = ground.bytes() / size_of::<A>();
+        SharedRegion { items, capacity, len: None, on_ground: true, _borrows: PhantomData }
     }
 
     /// All elements up to the capacity.
     #[inline]
     pub fn items(&self) -> &[A] {
-        // SAFETY: R1 to R3: the mapping has room for `capacity` elements, all bit patterns are valid for both types
+        // SAFETY: R1 to R3: the memory has room for `capacity` elements, all bit patterns are valid for both types
         // (`Twin`), and the exclusive borrow of the region leaves atomics as the only way to this memory.
-        unsafe { std::slice::from_raw_parts(self.items, self.region.capacity()) }
+        unsafe { std::slice::from_raw_parts(self.items, self.capacity) }
     }
 
     /// Ask the processor to fetch the line of element `at`; out of range is harmless.
@@ -174,8 +202,10 @@ impl<'a, A: Twin> SharedRegion<'a, A> {
 
     /// Set the region's length; elements beyond it must be zero.
     pub fn set_len(&mut self, len: usize) {
-        assert!(len <= self.region.capacity());
-        self.region.len = len;
+        assert!(len <= self.capacity);
+        if let Some(own) = &mut self.len {
+            **own = len;
+        }
     }
 
     /// Set elements `from..to` to zero and give whole pages among them back.
@@ -183,9 +213,10 @@ impl<'a, A: Twin> SharedRegion<'a, A> {
     /// # Safety
     /// Nobody else may use these elements meanwhile.
     pub unsafe fn give_back(&self, from: usize, to: usize) {
-        assert!(from <= to && to <= self.region.capacity());
-        // SAFETY: inside the mapping; the rest is the caller's promise.
-        unsafe { zero(self.region.base, from, to) };
+        assert!(from <= to && to <= self.capacity);
+        let base = NonNull::new(self.items.cast_mut()).expect("memory is not at zero");
+        // SAFETY: inside the memory, elements are as large as those of the region; the rest is the caller's promise.
+        unsafe { zero(base, from, to, self.on_ground) };
     }
 }
 
@@ -208,6 +239,9 @@ impl<T> DerefMut for Region<T> {
 
 impl<T> Drop for Region<T> {
     fn drop(&mut self) {
+        if self.ground.is_some() {
+            return;
+        }
         // SAFETY: R1: the mapping is ours and nothing borrows it any more.
         // Unmapping a range that was mapped cannot fail; there is nobody to tell if it did.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.reserved) };
@@ -222,18 +256,20 @@ unsafe impl<T: Sync> Sync for Region<T> {}
 /// Set elements `from..to` to zero, and give the memory of whole pages among them back.
 ///
 /// # Safety
-/// The range must lie inside a mapping that [`Region::reserve`] made at `base`, and nobody else may use it meanwhile.
-unsafe fn zero<T>(base: NonNull<T>, from: usize, to: usize) {
+/// The range must lie inside the memory of a [`Region`] at `base`, on a ground or not, and nobody else may use it meanwhile.
+unsafe fn zero<T>(base: NonNull<T>, from: usize, to: usize, on_ground: bool) {
     let start = from * size_of::<T>();
     let end = to * size_of::<T>();
     let first_page = start.next_multiple_of(HUGE_PAGE).min(end);
     // SAFETY: inside the mapping, and in use by nobody else, as the caller promises.
     unsafe { base.cast::<u8>().add(start).write_bytes(0, first_page - start) };
     if first_page < end {
-        // SAFETY: a page-aligned range inside a private anonymous mapping: after DONTNEED it reads as zero (R3).
+        // What is shared goes away for all processes.
+        let advice = if on_ground { Advice::LinuxRemove } else { Advice::LinuxDontNeed };
+        // SAFETY: a range of whole pages of the region: afterwards it reads as zero (R3), or the system has refused.
         let dropped = unsafe {
             let tail = base.cast::<u8>().add(first_page);
-            madvise(tail.as_ptr().cast(), (end - first_page).next_multiple_of(HUGE_PAGE), Advice::LinuxDontNeed)
+            madvise(tail.as_ptr().cast(), (end - first_page).next_multiple_of(HUGE_PAGE), advice)
         };
         if dropped.is_err() {
             // SAFETY: as for the first part.

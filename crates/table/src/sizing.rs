@@ -85,7 +85,7 @@ impl Sizing {
     /// The cache never gets smaller than this many entries.
     pub const LEAST_CACHE: usize = unless_modelled(1 << 10, LEAST_CACHE_ENTRIES);
     /// Fewest nodes that make sense: one bitmap word is the unit of allocation.
-    const LEAST_NODES: usize = unless_modelled(1 << 10, 64);
+    pub const LEAST_NODES: usize = unless_modelled(1 << 10, 64);
     const NODE_STEP: usize = u64::BITS as usize;
 
     fn sized(&self, nodes: usize) -> Sizes {

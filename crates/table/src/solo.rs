@@ -11,11 +11,12 @@ use crate::index::{Probe, UniqueIndex};
 use crate::layout::{IndexWord, Key, Node, Ref};
 use crate::memory::{MapError, Region};
 use crate::roots::HandleSlots;
-use crate::shared::mark_together;
+use crate::shared::{Control, mark_together};
 use crate::sizing::{Sizes, Sizing};
 use crate::stats::Counters;
 use crate::tuning;
 use std::time::Instant;
+use tremula_fabric::Ground;
 
 /// How a [`Solo`] table behaves.
 #[derive(Copy, Clone, Debug)]
@@ -80,6 +81,8 @@ pub struct Solo {
     live: Bitmap,
     /// Marks of nodes in other parts of the table, by their positions among those of all parts; empty for a whole table.
     foreign: Region<u64>,
+    /// What parallel operations have in common, where other processes take part in them.
+    control: Option<Ground>,
     books: Books,
     handles: HandleSlots,
     /// Shadow stacks: one for plain operations, then one per lane.
@@ -106,10 +109,85 @@ pub(crate) struct Parts<'a> {
     /// All functions that are protected.
     pub roots: Vec<Ref>,
     pub attention: Attention,
+    /// Where other processes take part.
+    pub ground: Option<&'a Ground>,
 }
 
 /// An operation looks at the attention word at least this often: every few milliseconds.
 const EXPANSIONS_PER_LOOK: u64 = 1 << 16;
+
+/// The largest tables inside a budget of so many bytes: all that there is for one or for the other.
+fn most_sizes(limit: usize, options: &Options) -> Sizes {
+    Sizes { nodes: options.sizing.most_nodes(limit), cache_entries: OpCache::entries_in(limit) }
+}
+
+/// The memory of all tables.
+struct Memory {
+    nodes: Region<Node>,
+    index: UniqueIndex,
+    cache: OpCache,
+    live: Bitmap,
+    foreign: Region<u64>,
+    control: Option<Ground>,
+}
+
+impl Memory {
+    /// Of this process.
+    fn own(most: Sizes, division: Division) -> Result<Memory, MapError> {
+        Ok(Memory {
+            nodes: Region::reserve(most.nodes)?,
+            index: UniqueIndex::reserve(most.nodes)?,
+            cache: OpCache::reserve(most.cache_entries)?,
+            live: Bitmap::reserve(most.nodes)?,
+            foreign: foreign_marks(division)?,
+            control: None,
+        })
+    }
+
+    /// On a ground.
+    fn on(ground: TableGround) -> Result<Memory, MapError> {
+        Ok(Memory {
+            nodes: Region::on(ground.nodes),
+            index: UniqueIndex::on(ground.index),
+            cache: OpCache::on(ground.cache)?,
+            live: Bitmap::on(ground.live),
+            foreign: foreign_marks(Division::WHOLE)?,
+            control: Some(ground.control),
+        })
+    }
+}
+
+/// The ground of a table that several processes use ([`Solo::on_ground`], [`Outpost`](crate::Outpost)), cut into its parts.
+pub struct TableGround {
+    pub(crate) control: Ground,
+    pub(crate) nodes: Ground,
+    pub(crate) index: Ground,
+    pub(crate) cache: Ground,
+    pub(crate) live: Ground,
+}
+
+impl TableGround {
+    /// Bytes of the parts, for a budget of so many bytes.
+    pub fn bytes(limit: usize, options: &Options) -> [usize; 5] {
+        let Sizes { nodes, cache_entries } = most_sizes(limit, options);
+        // The smallest tables are larger than what a tiny budget allows.
+        let (nodes, cache_entries) = (nodes.max(Sizing::LEAST_NODES), cache_entries.max(Sizing::LEAST_CACHE));
+        [
+            size_of::<Control>(),
+            nodes * size_of::<Node>(),
+            UniqueIndex::bytes(nodes),
+            OpCache::bytes(cache_entries),
+            Bitmap::bytes(nodes),
+        ]
+    }
+
+    /// Cut the parts for such a budget off a ground; none if it is too small.
+    pub fn cut(ground: &mut Ground, limit: usize, options: &Options) -> Option<TableGround> {
+        let mut parts = TableGround::bytes(limit, options).into_iter().map(|bytes| ground.cut(bytes));
+        let mut next = || parts.next().flatten();
+        Some(TableGround { control: next()?, nodes: next()?, index: next()?, cache: next()?, live: next()? })
+    }
+}
 
 /// Address space for the marks of all other parts.
 fn foreign_marks(division: Division) -> Result<Region<u64>, MapError> {
@@ -135,19 +213,42 @@ pub enum SetupError {
 
 impl Solo {
     /// Empty tables inside `budget`.
-    pub fn new(budget: &Budget, mut options: Options, attention: Attention) -> Result<Solo, SetupError> {
+    pub fn new(budget: &Budget, options: Options, attention: Attention) -> Result<Solo, SetupError> {
+        Solo::with_memory(budget, options, attention, |most| Memory::own(most, options.division))
+    }
+
+    /// The same on a ground for tables of this budget, where other processes can take part in parallel operations.
+    pub fn on_ground(
+        budget: &Budget,
+        options: Options,
+        attention: Attention,
+        ground: TableGround,
+    ) -> Result<Solo, SetupError> {
+        Solo::with_memory(budget, options, attention, |_| Memory::on(ground))
+    }
+
+    fn with_memory(
+        budget: &Budget,
+        mut options: Options,
+        attention: Attention,
+        memory: impl FnOnce(Sizes) -> Result<Memory, MapError>,
+    ) -> Result<Solo, SetupError> {
         options.sizing.node_limit = options.sizing.node_limit.min(options.division.capacity());
         let too_small = |needed| SetupError::BudgetTooSmall { available: budget.available(), needed };
         let sizes = options.sizing.initial(budget.available()).map_err(too_small)?;
         let lease = budget.take(sizes.bytes()).map_err(|_| too_small(sizes.bytes()))?;
-        let most = options.sizing.most_nodes(budget.limit()).max(sizes.nodes);
-        let most_entries = OpCache::entries_in(budget.limit()).max(sizes.cache_entries);
+        let most = most_sizes(budget.limit(), &options);
+        let Memory { nodes, index, cache, live, foreign, control } = memory(Sizes {
+            nodes: most.nodes.max(sizes.nodes),
+            cache_entries: most.cache_entries.max(sizes.cache_entries),
+        })?;
         let mut table = Solo {
-            nodes: Region::reserve(most)?,
-            index: UniqueIndex::reserve(most)?,
-            cache: OpCache::reserve(most_entries)?,
-            live: Bitmap::reserve(most)?,
-            foreign: foreign_marks(options.division)?,
+            nodes,
+            index,
+            cache,
+            live,
+            foreign,
+            control,
             books: Books {
                 sizes,
                 lease,
@@ -569,6 +670,7 @@ impl Solo {
             books: &mut self.books,
             roots,
             attention: self.attention.clone(),
+            ground: self.control.as_ref(),
         }
     }
 

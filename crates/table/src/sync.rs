@@ -3,21 +3,21 @@
 #[cfg(loom)]
 pub use loom::{
     sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering},
-    sync::{Condvar, Mutex, MutexGuard},
+    sync::{Mutex, MutexGuard},
     thread::yield_now,
 };
 
 #[cfg(shuttle)]
 pub use shuttle::{
     sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering},
-    sync::{Condvar, Mutex, MutexGuard},
+    sync::{Mutex, MutexGuard},
     thread::yield_now,
 };
 
 #[cfg(not(any(loom, shuttle)))]
 pub use std::{
     sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering},
-    sync::{Condvar, Mutex, MutexGuard},
+    sync::{Mutex, MutexGuard},
     thread::yield_now,
 };
 

@@ -1,49 +1,119 @@
 //! Marking by several workers: each has a stack, and those without work get some from the others.
 
-use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering, unless_modelled, yield_now};
+use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Ordering, unless_modelled, yield_now};
 
 /// Positions that are handed over at a time.
 const BATCH: usize = unless_modelled(256, 2);
+/// Batches that can lie ready.
+const PLACES: usize = unless_modelled(16, 2);
 
-/// Batches of positions for whoever has nothing to do, and who that is.
+/// Batches of positions for whoever has nothing to do, and who that is. All of it is used under the lock but for the hint, and
+/// by workers of whatever process. Zeros are a state without workers.
+#[derive(Default)]
+#[repr(C)]
 pub struct Marking {
-    workers: usize,
-    exchange: Mutex<Exchange>,
+    workers: AtomicUsize,
+    /// Is there somebody who uses what follows?
+    lock: AtomicBool,
+    waiting: AtomicUsize,
+    over: AtomicBool,
+    /// How many batches lie ready.
+    ready: AtomicUsize,
+    batches: [Batch; PLACES],
     /// How many batches would be welcome: workers that wait, less batches that lie ready.
     wanted: AtomicUsize,
 }
 
-#[derive(Default)]
-struct Exchange {
-    batches: Vec<Vec<u32>>,
-    waiting: usize,
-    over: bool,
+#[repr(C)]
+struct Batch([AtomicU32; BATCH]);
+
+impl Default for Batch {
+    fn default() -> Batch {
+        Batch(std::array::from_fn(|_| AtomicU32::new(0)))
+    }
+}
+
+/// The lock of a [`Marking`], held. Everything under it is Relaxed: the lock orders it.
+struct Held<'a>(&'a Marking);
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        // Release pairs with the Acquire in `lock`.
+        self.0.lock.store(false, Ordering::Release);
+    }
+}
+
+impl Held<'_> {
+    fn add_waiting(&self, more: usize) -> usize {
+        let waiting = self.0.waiting.load(Ordering::Relaxed) + more;
+        self.0.waiting.store(waiting, Ordering::Relaxed);
+        waiting
+    }
+
+    /// Put a batch there, if there is a place for it.
+    fn put(&self, positions: &[u32]) -> bool {
+        let ready = self.0.ready.load(Ordering::Relaxed);
+        let Some(batch) = self.0.batches.get(ready) else { return false };
+        batch.0.iter().zip(positions).for_each(|(cell, &position)| cell.store(position, Ordering::Relaxed));
+        self.0.ready.store(ready + 1, Ordering::Relaxed);
+        true
+    }
+
+    /// Take a batch for one who waits.
+    fn take(&self) -> Option<Vec<u32>> {
+        let last = self.0.ready.load(Ordering::Relaxed).checked_sub(1)?;
+        self.0.ready.store(last, Ordering::Relaxed);
+        self.0.waiting.store(self.0.waiting.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+        Some(self.0.batches[last].0.iter().map(|cell| cell.load(Ordering::Relaxed)).collect())
+    }
+
+    fn update_hint(&self) {
+        let (waiting, ready) = (self.0.waiting.load(Ordering::Relaxed), self.0.ready.load(Ordering::Relaxed));
+        self.0.wanted.store(waiting.saturating_sub(ready), Ordering::Relaxed);
+    }
 }
 
 impl Marking {
     pub fn new(workers: usize) -> Marking {
-        Marking { workers, exchange: Mutex::default(), wanted: AtomicUsize::new(0) }
+        let marking = Marking::default();
+        marking.open(workers);
+        marking
+    }
+
+    /// So many workers mark from now on. Before any of them does.
+    pub fn open(&self, workers: usize) {
+        // Relaxed: whoever starts the workers publishes it to them.
+        self.workers.store(workers, Ordering::Relaxed);
+        self.restart();
     }
 
     /// Nothing is marked yet. By one worker, before a meeting of all.
     pub fn restart(&self) {
-        *self.lock() = Exchange::default();
-        // Relaxed: a hint.
-        self.wanted.store(0, Ordering::Relaxed);
+        let held = self.lock();
+        // Relaxed, all: the lock, and the meeting.
+        self.waiting.store(0, Ordering::Relaxed);
+        self.ready.store(0, Ordering::Relaxed);
+        self.over.store(false, Ordering::Relaxed);
+        held.update_hint();
     }
 
     /// A worker has not come and never will: the others do without it.
     pub fn excuse(&self) {
-        self.lock().waiting += 1;
+        self.lock().add_waiting(1);
     }
 
     /// Somebody will not come back: nobody is to wait any longer.
     pub fn break_up(&self) {
-        self.lock().over = true;
+        let _held = self.lock();
+        self.over.store(true, Ordering::Relaxed);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Exchange> {
-        self.exchange.lock().expect("nobody panics with this lock")
+    fn lock(&self) -> Held<'_> {
+        // Acquire pairs with the Release in `Held::drop`; on failure nothing is read.
+        while self.lock.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            yield_now();
+        }
+        Held(self)
     }
 
     /// Visit everything that can be reached: `visit` takes a position and pushes those that follow it.
@@ -64,34 +134,31 @@ impl Marking {
 
     /// Give the oldest positions away.
     fn offer(&self, stack: &mut Vec<u32>) {
-        let batch = stack.drain(..BATCH).collect();
-        let mut exchange = self.lock();
-        exchange.batches.push(batch);
-        self.update(&exchange);
-    }
-
-    fn update(&self, exchange: &Exchange) {
-        // Relaxed: a hint.
-        self.wanted.store(exchange.waiting.saturating_sub(exchange.batches.len()), Ordering::Relaxed);
+        let held = self.lock();
+        if held.put(&stack[..BATCH]) {
+            stack.drain(..BATCH);
+        }
+        held.update_hint();
     }
 
     /// Wait for a batch; false when all workers wait, for then there is nothing left.
     fn receive(&self, stack: &mut Vec<u32>) -> bool {
-        self.lock().waiting += 1;
+        self.lock().add_waiting(1);
         loop {
-            let mut exchange = self.lock();
-            if let Some(batch) = exchange.batches.pop() {
-                exchange.waiting -= 1;
-                self.update(&exchange);
+            let held = self.lock();
+            if let Some(batch) = held.take() {
+                held.update_hint();
                 *stack = batch;
                 return true;
             }
-            exchange.over |= exchange.waiting == self.workers;
-            if exchange.over {
+            // Relaxed: under the lock; the number of workers does not change.
+            let all_wait = self.waiting.load(Ordering::Relaxed) == self.workers.load(Ordering::Relaxed);
+            if all_wait || self.over.load(Ordering::Relaxed) {
+                self.over.store(true, Ordering::Relaxed);
                 return false;
             }
-            self.update(&exchange);
-            drop(exchange);
+            held.update_hint();
+            drop(held);
             yield_now();
         }
     }

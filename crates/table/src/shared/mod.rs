@@ -14,7 +14,10 @@
 
 mod attendance;
 mod cells;
+mod control;
 mod marking;
+#[cfg(not(any(loom, shuttle)))]
+mod outpost;
 mod rendezvous;
 mod safepoint;
 mod worker;
@@ -26,16 +29,20 @@ use crate::books::Books;
 use crate::division::Division;
 use crate::layout::{Node, Ref};
 use crate::memory::SharedRegion;
-use crate::sizing::Sizes;
 use crate::solo::{Parts, Solo};
 use crate::stats::Counters;
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering};
+use crate::sync::{Mutex, MutexGuard, Ordering};
 pub use attendance::Attendance;
 pub(crate) use cells::EntryCell;
 use cells::{IndexCell, MarkCell, NodeCell};
-use crossbeam_utils::CachePadded;
+pub(crate) use control::Control;
+use control::{ControlPlace, Totals};
 use marking::Marking;
+#[cfg(not(any(loom, shuttle)))]
+pub use outpost::Outpost;
+#[cfg(all(test, loom))]
 pub use rendezvous::Rendezvous;
+use std::ops::Range;
 pub use worker::{Blocked, TableWorker};
 
 /// Tables that several workers use at the same time; see [`Solo::share`].
@@ -45,55 +52,50 @@ pub struct Shared<'a> {
     cache: SharedRegion<'a, EntryCell>,
     live: SharedRegion<'a, MarkCell>,
     division: Division,
-    /// Marks of nodes in other parts.
-    foreign: SharedRegion<'a, MarkCell>,
+    /// Marks of nodes in other parts; none for guests, whose tables are whole.
+    foreign: Option<SharedRegion<'a, MarkCell>>,
     /// Nodes of other parts that were found to be alive, and have not been told to these.
     found: Mutex<Vec<Ref>>,
     /// Nodes of this part that others have found to be alive; none when nobody finds more.
     told: Mutex<Option<Vec<Ref>>>,
-    lengths: Lengths,
-    /// Next mark word that no allocation has claimed.
-    next_word: CachePadded<AtomicUsize>,
+    control: ControlPlace<'a>,
     /// Functions that are protected whatever the workers do: handles, and what outer operations keep.
     roots: Vec<Ref>,
+    /// In all processes.
     workers: usize,
-    /// Why a safepoint is due, in bits; none otherwise.
-    due: CachePadded<AtomicU32>,
-    rendezvous: Rendezvous,
-    marking: Marking,
-    marked: AtomicUsize,
-    /// Nothing more fits, for the rest of this operation.
-    full: AtomicBool,
-    totals: CachePadded<Totals>,
-    /// Look-ups of this operation after which the size of the cache is to be considered.
-    next_cache_check: AtomicU64,
+    /// Those of this process, by number.
+    here: Range<usize>,
     attention: Attention,
     stress: Option<u64>,
     office: Mutex<Office<'a>>,
 }
 
-/// Lengths of the tables. They change in safepoints only, so workers keep copies.
-struct Lengths {
-    index_slots: AtomicUsize,
-    cache_entries: AtomicUsize,
-    mark_words: AtomicUsize,
-}
-
-/// What the workers have done since the operation began.
-#[derive(Default)]
-struct Totals {
-    created: AtomicU64,
-    lookups: AtomicU64,
-    hits: AtomicU64,
-}
-
 /// What one worker at a time looks after.
 struct Office<'a> {
-    books: &'a mut Books,
-    /// The counters when the operation began.
-    before: Counters,
+    keeper: Keeper<'a>,
+    /// Where the workers of this process allocate, while they do not.
+    allocations: Vec<Allocation>,
     /// By number: is there such a worker? Safepoints wait for each of them once.
     given_out: Vec<bool>,
+}
+
+/// Where a guest allocates: what it has not used up, and how many collections there were then.
+#[derive(Default)]
+pub struct Stretch {
+    allocation: Allocation,
+    collections: u64,
+}
+
+/// Whose the tables are when the operation is over.
+enum Keeper<'a> {
+    /// This process keeps the books.
+    Owner {
+        books: &'a mut Books,
+        /// The counters when the operation began.
+        before: Counters,
+    },
+    /// Another one does; this is what a worker here has not used up.
+    Guest(&'a mut Stretch),
 }
 
 impl Solo {
@@ -101,57 +103,69 @@ impl Solo {
     ///
     /// Each worker asks for its [`Shared::worker`]; these must take part in every safepoint, all of them.
     pub fn share(&mut self, workers: usize) -> Shared<'_> {
-        Shared::new(self.parts(), workers)
+        Shared::new(self.parts(), workers, workers)
+    }
+
+    /// The same where only the first `here` of the workers are in this process; others come from outposts.
+    pub fn share_with_outposts(&mut self, workers: usize, here: usize) -> Shared<'_> {
+        Shared::new(self.parts(), workers, here)
     }
 }
 
 impl<'a> Shared<'a> {
-    fn new(parts: Parts<'a>, workers: usize) -> Shared<'a> {
-        let Parts { nodes, index, cache, live, foreign, books, roots, attention } = parts;
-        books.other_allocations.resize(workers.max(1) - 1, Allocation::default());
+    fn new(parts: Parts<'a>, workers: usize, here: usize) -> Shared<'a> {
+        let Parts { nodes, index, cache, live, foreign, books, roots, attention, ground } = parts;
+        let control = ControlPlace::on(ground);
+        control.begin(books, workers);
+        let mut allocations = std::mem::take(&mut books.other_allocations);
+        allocations.insert(0, std::mem::take(&mut books.allocation));
+        allocations.resize(here.max(1), Allocation::default());
         Shared {
             nodes: nodes.share(),
             index: index.share(),
             cache: cache.share(),
             live: live.share(),
             division: books.options.division,
-            foreign: foreign.share(),
+            foreign: Some(foreign.share()),
             found: Mutex::default(),
             told: Mutex::default(),
-            lengths: Lengths::of(books.sizes),
-            next_word: CachePadded::new(AtomicUsize::new(books.next_word)),
+            control,
             roots,
             workers,
-            due: CachePadded::new(AtomicU32::new(0)),
-            rendezvous: Rendezvous::new(workers),
-            marking: Marking::new(workers),
-            marked: AtomicUsize::new(0),
-            full: AtomicBool::new(false),
-            totals: CachePadded::default(),
-            next_cache_check: AtomicU64::new(
-                books.next_cache_check - books.counters.lookups.min(books.next_cache_check),
-            ),
+            here: 0..here,
             attention,
             stress: books.options.stress,
-            office: Mutex::new(Office { before: books.counters, books, given_out: vec![false; workers] }),
+            office: Mutex::new(Office {
+                keeper: Keeper::Owner { before: books.counters, books },
+                allocations,
+                given_out: vec![false; here],
+            }),
         }
     }
 
-    /// What worker `number` needs to use the tables. Each number is given out once: safepoints wait for exactly so many.
+    /// What worker `number`, one of this process, needs to use the tables. Each number is given out once: safepoints wait for
+    /// exactly so many.
     pub fn worker(&self, number: usize) -> TableWorker<'_, 'a> {
-        let before = std::mem::replace(&mut self.office().given_out[number], true);
+        let mut office = self.office();
+        let before = std::mem::replace(&mut office.given_out[number - self.here.start], true);
         assert!(!before, "worker {number} is there already");
+        drop(office);
         TableWorker::new(self, number)
     }
 
     /// A worker will not come to safepoints any more, because of a panic: nobody is to wait for it.
     pub fn abandon(&self) {
-        self.rendezvous.break_up();
-        self.marking.break_up();
+        self.control.rendezvous.break_up();
+        self.control.marking.break_up();
     }
 
     fn office(&self) -> MutexGuard<'_, Office<'a>> {
         self.office.lock().expect("nobody panics with this lock")
+    }
+
+    /// Marks of nodes in other parts.
+    fn foreign(&self) -> &[MarkCell] {
+        self.foreign.as_ref().map_or(&[], SharedRegion::items)
     }
 
     fn found(&self) -> MutexGuard<'_, Vec<Ref>> {
@@ -162,11 +176,16 @@ impl<'a> Shared<'a> {
         self.told.lock().expect("nobody panics with this lock")
     }
 
-    /// The counters, as far as workers have reported.
+    /// The counters, as far as workers have reported; none where others keep the books.
     fn counters(&self) -> Counters {
         let mut office = self.office();
-        office.add(&self.totals);
-        office.books.present()
+        office.books(&self.control.totals).map_or_else(Counters::default, |books| books.present())
+    }
+
+    /// Look into the books, up to date. By a worker of the process that keeps them.
+    fn with_books<R>(&self, look: impl FnOnce(&mut Books) -> R) -> R {
+        let mut office = self.office();
+        look(office.books(&self.control.totals).expect("the first worker is where the books are"))
     }
 }
 
@@ -200,46 +219,36 @@ pub(crate) fn mark_together(nodes: &[Node], bitmap: &mut Bitmap, stack: Vec<u32>
 impl Drop for Shared<'_> {
     fn drop(&mut self) {
         let mut office = self.office.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        office.add(&self.totals);
+        let mut allocations = std::mem::take(&mut office.allocations);
+        let control = &self.control;
+        let Some(books) = office.books(&control.totals) else {
+            if let Keeper::Guest(stretch) = &mut office.keeper {
+                stretch.allocation = allocations[0];
+            }
+            return;
+        };
+        books.allocation = allocations.remove(0);
+        books.other_allocations = allocations;
         // Relaxed, here and below: the workers are gone, and whoever waited for them has seen what they did.
-        let words = self.lengths.mark_words.load(Ordering::Relaxed);
-        office.books.next_word = self.next_word.load(Ordering::Relaxed).min(words);
-        let nodes = office.books.sizes.nodes;
+        let words = control.lengths.mark_words.load(Ordering::Relaxed);
+        books.next_word = control.next_word.load(Ordering::Relaxed).min(words);
+        let nodes = books.sizes.nodes;
         drop(office);
         self.nodes.set_len(nodes);
-        self.index.set_len(self.lengths.index_slots.load(Ordering::Relaxed));
-        self.cache.set_len(self.lengths.cache_entries.load(Ordering::Relaxed));
+        self.index.set_len(self.control.lengths.index_slots.load(Ordering::Relaxed));
+        self.cache.set_len(self.control.lengths.cache_entries.load(Ordering::Relaxed));
         self.live.set_len(words);
     }
 }
 
-impl Lengths {
-    fn of(sizes: Sizes) -> Lengths {
-        let lengths = Lengths {
-            index_slots: AtomicUsize::new(0),
-            cache_entries: AtomicUsize::new(0),
-            mark_words: AtomicUsize::new(0),
-        };
-        lengths.set(sizes);
-        lengths
-    }
-
-    /// In a safepoint, before a meeting of all workers.
-    fn set(&self, sizes: Sizes) {
-        // Relaxed: the meeting orders it.
-        self.index_slots.store(crate::index::UniqueIndex::words_for(sizes.nodes), Ordering::Relaxed);
-        self.cache_entries.store(sizes.cache_entries, Ordering::Relaxed);
-        self.mark_words.store(sizes.nodes / u64::BITS as usize, Ordering::Relaxed);
-    }
-}
-
 impl Office<'_> {
-    /// Bring the counters up to date.
-    fn add(&mut self, totals: &Totals) {
-        let counters = &mut self.books.counters;
+    /// The books, with the counters up to date, if this process keeps them.
+    fn books(&mut self, totals: &Totals) -> Option<&mut Books> {
+        let Keeper::Owner { books, before } = &mut self.keeper else { return None };
         // Relaxed: plain sums, published by nothing and publishing nothing.
-        counters.created = self.before.created + totals.created.load(Ordering::Relaxed);
-        counters.lookups = self.before.lookups + totals.lookups.load(Ordering::Relaxed);
-        counters.hits = self.before.hits + totals.hits.load(Ordering::Relaxed);
+        books.counters.created = before.created + totals.created.load(Ordering::Relaxed);
+        books.counters.lookups = before.lookups + totals.lookups.load(Ordering::Relaxed);
+        books.counters.hits = before.hits + totals.hits.load(Ordering::Relaxed);
+        Some(books)
     }
 }

@@ -1,16 +1,17 @@
 //! A barrier that releases everybody when one of them will never come.
 
-use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, unless_modelled, yield_now};
+use crate::sync::{AtomicBool, AtomicUsize, Ordering, unless_modelled, yield_now};
+use tremula_fabric::wake::WakeWord;
 
-/// Where all workers meet.
+/// Where all workers meet, in whatever process they are. Zeros are a place where nobody is expected.
+#[derive(Default)]
+#[repr(C)]
 pub struct Rendezvous {
-    workers: usize,
+    workers: AtomicUsize,
     arrived: AtomicUsize,
-    /// Meetings so far.
-    meetings: AtomicUsize,
+    /// Meetings so far; whoever waits long sleeps on it.
+    meetings: WakeWord,
     broken: AtomicBool,
-    sleepers: Mutex<()>,
-    wake: Condvar,
 }
 
 /// Somebody has said that it will not come any more.
@@ -22,28 +23,32 @@ const YIELDS: usize = unless_modelled(20, 1);
 
 impl Rendezvous {
     /// A meeting place for so many.
+    #[cfg(test)]
     pub fn new(workers: usize) -> Rendezvous {
-        Rendezvous {
-            workers,
-            arrived: AtomicUsize::new(0),
-            meetings: AtomicUsize::new(0),
-            broken: AtomicBool::new(false),
-            sleepers: Mutex::new(()),
-            wake: Condvar::new(),
-        }
+        let place = Rendezvous::default();
+        place.open(workers);
+        place
+    }
+
+    /// So many will come from now on. Before any of them does.
+    pub fn open(&self, workers: usize) {
+        // Relaxed, all: whoever starts the workers publishes it to them.
+        self.workers.store(workers, Ordering::Relaxed);
+        self.arrived.store(0, Ordering::Relaxed);
+        self.broken.store(false, Ordering::Relaxed);
     }
 
     /// Wait until all have come. What each did before is visible to all afterwards.
     pub fn meet(&self) -> Result<(), Broken> {
-        // Relaxed: it changes only when all have arrived, this worker included.
-        let meeting = self.meetings.load(Ordering::Relaxed);
+        // Relaxed: it changes only when all have arrived, this worker included. Their number does not change.
+        let (meeting, workers) = (self.meetings.cell().load(Ordering::Relaxed), self.workers.load(Ordering::Relaxed));
         // AcqRel: the last one sees what all others did before, and passes it on below.
-        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.workers {
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == workers {
             // Relaxed: the others arrive again only after they have seen the next number.
             self.arrived.store(0, Ordering::Relaxed);
             // Release pairs with the Acquire in `is_over`.
-            self.meetings.store(meeting + 1, Ordering::Release);
-            self.wake_sleepers();
+            self.meetings.cell().store(meeting.wrapping_add(1), Ordering::Release);
+            self.meetings.wake_all();
         } else {
             self.wait_for_others(meeting);
         }
@@ -55,31 +60,26 @@ impl Rendezvous {
     pub fn break_up(&self) {
         // Release pairs with the Acquire in `is_over` and `meet`.
         self.broken.store(true, Ordering::Release);
-        self.wake_sleepers();
+        // The number changes, so that nobody who has seen the old one goes to sleep on it. Release: for who sees it first.
+        self.meetings.cell().fetch_add(1, Ordering::Release);
+        self.meetings.wake_all();
     }
 
-    fn is_over(&self, meeting: usize) -> bool {
+    fn is_over(&self, meeting: u32) -> bool {
         // Acquire pairs with the Release in `meet` and in `break_up`.
-        self.meetings.load(Ordering::Acquire) != meeting || self.broken.load(Ordering::Acquire)
+        self.meetings.cell().load(Ordering::Acquire) != meeting || self.broken.load(Ordering::Acquire)
     }
 
-    fn wait_for_others(&self, meeting: usize) {
+    fn wait_for_others(&self, meeting: u32) {
         for left in (1..=SPINS + YIELDS).rev() {
             if self.is_over(meeting) {
                 return;
             }
             if left > YIELDS { std::hint::spin_loop() } else { yield_now() }
         }
-        let mut sleepers = self.sleepers.lock().expect("nobody panics with this lock");
         while !self.is_over(meeting) {
-            sleepers = self.wake.wait(sleepers).expect("nobody panics with this lock");
+            self.meetings.sleep_while(meeting);
         }
-    }
-
-    /// After the state has changed: whoever holds the lock to look at it has looked, or sleeps already.
-    fn wake_sleepers(&self) {
-        drop(self.sleepers.lock().expect("nobody panics with this lock"));
-        self.wake.notify_all();
     }
 }
 

@@ -45,7 +45,7 @@ impl TableWorker<'_, '_> {
 
     fn demand(&self, reason: u32) -> bool {
         // AcqRel: one worker is the first; a demand is made between two safepoints, never across one.
-        self.shared.due.fetch_or(reason, Ordering::AcqRel) == 0
+        self.shared.control.due.fetch_or(reason, Ordering::AcqRel) == 0
     }
 
     /// Take part in a safepoint of a whole table that somebody has demanded, with [`Attendance::begun`].
@@ -61,14 +61,14 @@ impl TableWorker<'_, '_> {
 
     fn meet_and_work(&mut self, attendance: &mut impl Attendance) -> Result<(), Broken> {
         let shared = self.shared;
-        shared.rendezvous.meet()?;
+        shared.control.rendezvous.meet()?;
         // Relaxed: demands came before the meeting, and the next ones come after the last.
-        let collects = shared.due.load(Ordering::Relaxed) & COLLECT != 0;
+        let collects = shared.control.due.load(Ordering::Relaxed) & COLLECT != 0;
         if collects && self.division.is_divided() {
             if self.number == 0 {
                 attendance.settle(self);
             }
-            shared.rendezvous.meet()?;
+            shared.control.rendezvous.meet()?;
         }
         let mut roots = Vec::new();
         attendance.begun(&mut roots);
@@ -84,16 +84,14 @@ impl TableWorker<'_, '_> {
         self.refresh();
         if self.number == 0 {
             // Relaxed: the last meeting orders it before the next demand.
-            self.shared.due.store(0, Ordering::Relaxed);
+            self.shared.control.due.store(0, Ordering::Relaxed);
         }
-        self.shared.rendezvous.meet()
+        self.shared.control.rendezvous.meet()
     }
 
     /// This worker's share of `length` things, in whole multiples of `unit`.
     fn share_of(&self, length: usize, unit: usize) -> Range<usize> {
-        let units = length.div_ceil(unit);
-        let at = |number: usize| (units * number / self.shared.workers * unit).min(length);
-        at(self.number)..at(self.number + 1)
+        part(length, unit, self.number, self.shared.workers)
     }
 
     // ---- collection ---------------------------------------------------------------------------------------------
@@ -102,12 +100,13 @@ impl TableWorker<'_, '_> {
         let shared = self.shared;
         let start = Instant::now();
         self.clear_marks();
-        shared.rendezvous.meet()?;
-        let common = &shared.roots[self.share_of(shared.roots.len(), 1)];
+        shared.control.rendezvous.meet()?;
+        // Those of the owner are known to its workers only.
+        let common = &shared.roots[part(shared.roots.len(), 1, self.number - shared.here.start, shared.here.len())];
         let kept = std::mem::take(&mut self.shadow);
         self.mark(common.iter().chain(&kept).chain(roots));
         self.shadow = kept;
-        shared.rendezvous.meet()?;
+        shared.control.rendezvous.meet()?;
         if self.division.is_divided() {
             self.mark_across(attendance)?;
         }
@@ -119,11 +118,11 @@ impl TableWorker<'_, '_> {
         self.retain_cache();
         self.clear_index();
         attendance.collected(&|f| self.is_live(f));
-        shared.rendezvous.meet()?;
+        shared.control.rendezvous.meet()?;
         self.rebuild_index();
         // Relaxed: written before a meeting.
-        self.resize_cache(self.cache_entries, shared.lengths.cache_entries.load(Ordering::Relaxed))?;
-        shared.rendezvous.meet()?;
+        self.resize_cache(self.cache_entries, shared.control.lengths.cache_entries.load(Ordering::Relaxed))?;
+        shared.control.rendezvous.meet()?;
         if self.number == 0 {
             self.close_books(start);
         }
@@ -134,19 +133,22 @@ impl TableWorker<'_, '_> {
     fn clear_marks(&self) {
         self.shared.live.items()[self.share_of(self.mark_words, 64)].iter().for_each(|word| word.set(0));
         if self.number == 0 {
-            self.shared.marking.restart();
-            self.shared.marked.store(0, Ordering::Relaxed);
+            self.shared.control.marking.restart();
+            self.shared.control.marked.store(0, Ordering::Relaxed);
         }
-        if self.number == 0 && self.division.is_divided() {
+        if self.number == 0
+            && self.division.is_divided()
+            && let Some(foreign) = &self.shared.foreign
+        {
             // SAFETY: these marks are used in safepoints only, and in this one from the next meeting on.
-            unsafe { self.shared.foreign.give_back(0, self.division.positions() / u64::BITS as usize) };
+            unsafe { foreign.give_back(0, self.division.positions() / u64::BITS as usize) };
         }
     }
 
     /// Mark what is below `roots` in this part, and note where that leads into others.
     fn mark<'r>(&mut self, roots: impl Iterator<Item = &'r Ref>) {
         let (shared, nodes, live) = (self.shared, self.shared.nodes.items(), self.shared.live.items());
-        let (division, foreign) = (self.division, self.shared.foreign.items());
+        let (division, foreign) = (self.division, self.shared.foreign());
         let mut count = 0;
         let found = RefCell::new(Vec::new());
         // The position of a node of this part that is met for the first time.
@@ -166,7 +168,7 @@ impl TableWorker<'_, '_> {
         };
         let mut stack = std::mem::take(&mut self.mark_stack);
         stack.extend(roots.filter_map(|&f| first(f)));
-        shared.marking.run(&mut stack, |position, stack| {
+        shared.control.marking.run(&mut stack, |position, stack| {
             count += 1;
             let node = nodes[position as usize].get();
             for child in [node.low, node.high] {
@@ -179,7 +181,7 @@ impl TableWorker<'_, '_> {
         self.mark_stack = stack;
         shared.found().append(&mut found.into_inner());
         // Relaxed: a plain sum, read after a meeting.
-        shared.marked.fetch_add(count, Ordering::Relaxed);
+        shared.control.marked.fetch_add(count, Ordering::Relaxed);
         if self.number == 0 {
             live[0].insert(1);
         }
@@ -193,18 +195,18 @@ impl TableWorker<'_, '_> {
             if self.number == 0 {
                 let found = std::mem::take(&mut *shared.found());
                 *shared.told() = attendance.exchange(found);
-                shared.marking.restart();
+                shared.control.marking.restart();
             }
-            shared.rendezvous.meet()?;
+            shared.control.rendezvous.meet()?;
             let share = shared.told().as_ref().map(|told| told[self.share_of(told.len(), 1)].to_vec());
             let Some(share) = share else { break };
             self.mark(share.iter());
-            shared.rendezvous.meet()?;
+            shared.control.rendezvous.meet()?;
         }
         if self.number == 0 {
             self.learn_marks(attendance);
         }
-        shared.rendezvous.meet()
+        shared.control.rendezvous.meet()
     }
 
     fn learn_marks(&self, attendance: &mut impl Attendance) {
@@ -212,7 +214,7 @@ impl TableWorker<'_, '_> {
         for (part, marks) in attendance.exchange_marks(own).into_iter().enumerate() {
             if part != self.division.part() {
                 let start = self.division.first_position(part) / u64::BITS as usize;
-                let cells = &self.shared.foreign.items()[start..][..marks.len()];
+                let cells = &self.shared.foreign()[start..][..marks.len()];
                 cells.iter().zip(marks).for_each(|(cell, marks)| cell.set(marks));
             }
         }
@@ -222,35 +224,34 @@ impl TableWorker<'_, '_> {
     fn decide_sizes(&self) {
         let shared = self.shared;
         // Relaxed: written before a meeting.
-        let live = shared.marked.load(Ordering::Relaxed);
-        let mut office = shared.office();
-        office.add(&shared.totals);
-        let sizes = office.books.sizes_after_collection(live);
-        office.books.set_sizes(sizes);
-        office.books.note_collection(live);
-        office.books.counters.collections += 1;
-        let room = office.books.options.sizing.has_room(live, sizes.nodes);
-        drop(office);
-        shared.lengths.set(sizes);
+        let live = shared.control.marked.load(Ordering::Relaxed);
+        let (sizes, room) = shared.with_books(|books| {
+            let sizes = books.sizes_after_collection(live);
+            books.set_sizes(sizes);
+            books.note_collection(live);
+            books.counters.collections += 1;
+            (sizes, books.options.sizing.has_room(live, sizes.nodes))
+        });
+        shared.control.lengths.set(sizes);
         // Relaxed: the next meeting orders both.
-        shared.full.store(!room, Ordering::Relaxed);
-        shared.next_word.store(0, Ordering::Relaxed);
+        shared.control.full.store(!room, Ordering::Relaxed);
+        shared.control.next_word.store(0, Ordering::Relaxed);
     }
 
     fn close_books(&self, start: Instant) {
-        let mut office = self.shared.office();
-        office.books.counters.collection_micros += start.elapsed().as_micros() as u64;
-        let counters = office.books.present();
-        drop(office);
+        let counters = self.shared.with_books(|books| {
+            books.counters.collection_micros += start.elapsed().as_micros() as u64;
+            books.present()
+        });
         self.shared.attention.publish(&counters);
     }
 
     fn is_live(&self, f: Ref) -> bool {
         let (marks, (word, bit)) = match self.division.local(f) {
-            Some(position) => (&self.shared.live, mark_of(position)),
-            None => (&self.shared.foreign, mark_of(f.index())),
+            Some(position) => (self.shared.live.items(), mark_of(position)),
+            None => (self.shared.foreign(), mark_of(f.index())),
         };
-        marks.items()[word].get() & bit != 0
+        marks[word].get() & bit != 0
     }
 
     /// In stress mode a use of a freed node cannot go unnoticed.
@@ -286,8 +287,8 @@ impl TableWorker<'_, '_> {
         const AHEAD: usize = 8;
         let shared = self.shared;
         // Relaxed: written before a meeting.
-        let slots = shared.lengths.index_slots.load(Ordering::Relaxed);
-        let words = shared.lengths.mark_words.load(Ordering::Relaxed);
+        let slots = shared.control.lengths.index_slots.load(Ordering::Relaxed);
+        let words = shared.control.lengths.mark_words.load(Ordering::Relaxed);
         let mut window = [(0, 0); AHEAD];
         let mut count = 0;
         let insert = |(hash, position): (u64, u32)| {
@@ -318,19 +319,20 @@ impl TableWorker<'_, '_> {
     fn grow_cache_only(&mut self) -> Result<(), Broken> {
         let (shared, old) = (self.shared, self.cache_entries);
         if self.number == 0 {
-            let mut office = shared.office();
-            office.add(&shared.totals);
-            let sizes = office.books.sizes_after_misses();
-            office.books.set_sizes(sizes);
-            let next = office.books.next_cache_check - office.before.lookups;
-            drop(office);
-            shared.lengths.set(sizes);
+            // Relaxed: all have reported before a meeting.
+            let lookups = shared.control.totals.lookups.load(Ordering::Relaxed);
+            let (sizes, next) = shared.with_books(|books| {
+                let sizes = books.sizes_after_misses();
+                books.set_sizes(sizes);
+                (sizes, books.next_cache_check + lookups - books.counters.lookups)
+            });
+            shared.control.lengths.set(sizes);
             // Relaxed: a hint.
-            shared.next_cache_check.store(next, Ordering::Relaxed);
+            shared.control.next_cache_check.store(next, Ordering::Relaxed);
         }
-        shared.rendezvous.meet()?;
+        shared.control.rendezvous.meet()?;
         // Relaxed: written before a meeting.
-        self.resize_cache(old, shared.lengths.cache_entries.load(Ordering::Relaxed))
+        self.resize_cache(old, shared.control.lengths.cache_entries.load(Ordering::Relaxed))
     }
 
     /// Move all entries to where they belong in a cache of another length.
@@ -362,7 +364,7 @@ impl TableWorker<'_, '_> {
             }
             let part = self.share_of(end - begin, LEAST_CACHE_ENTRIES);
             (begin + part.start..begin + part.end).for_each(|slot| self.rehome(slot, new));
-            self.shared.rendezvous.meet()?;
+            self.shared.control.rendezvous.meet()?;
             end = begin;
         }
         if self.number == 0 {
@@ -379,6 +381,13 @@ impl TableWorker<'_, '_> {
             cells[cache_slot(entry.key().hash(), entries)].set(entry);
         }
     }
+}
+
+/// Part `number` of so many parts of `length` things, in whole multiples of `unit`.
+fn part(length: usize, unit: usize, number: usize, parts: usize) -> Range<usize> {
+    let units = length.div_ceil(unit);
+    let at = |number: usize| (units * number / parts * unit).min(length);
+    at(number)..at(number + 1)
 }
 
 /// Insert a node that is known to be absent.

@@ -52,11 +52,7 @@ const CLAIM: usize = 64;
 
 impl<'s, 't> TableWorker<'s, 't> {
     pub(super) fn new(shared: &'s Shared<'t>, number: usize) -> TableWorker<'s, 't> {
-        let mut office = shared.office();
-        let books = &mut office.books;
-        let place = if number == 0 { &mut books.allocation } else { &mut books.other_allocations[number - 1] };
-        let allocation = std::mem::take(place);
-        drop(office);
+        let allocation = std::mem::take(&mut shared.office().allocations[number - shared.here.start]);
         let mut worker = TableWorker {
             shared,
             nodes: shared.nodes.items(),
@@ -84,9 +80,9 @@ impl<'s, 't> TableWorker<'s, 't> {
     /// After lengths have changed, and nodes were freed.
     pub(super) fn refresh(&mut self) {
         // Relaxed: they changed before a meeting of all workers, or before this worker began.
-        self.index_slots = self.shared.lengths.index_slots.load(Ordering::Relaxed);
-        self.cache_entries = self.shared.lengths.cache_entries.load(Ordering::Relaxed);
-        self.mark_words = self.shared.lengths.mark_words.load(Ordering::Relaxed);
+        self.index_slots = self.shared.control.lengths.index_slots.load(Ordering::Relaxed);
+        self.cache_entries = self.shared.control.lengths.cache_entries.load(Ordering::Relaxed);
+        self.mark_words = self.shared.control.lengths.mark_words.load(Ordering::Relaxed);
         self.next_stress = self.shared.stress.map_or(u64::MAX, |every| self.all_created + every);
     }
 
@@ -273,7 +269,7 @@ impl<'s, 't> TableWorker<'s, 't> {
         let size = (words / (shared.workers * 16)).clamp(1, CLAIM);
         let claim = || {
             // Relaxed: the number alone decides whose words these are.
-            let start = shared.next_word.fetch_add(size, Ordering::Relaxed);
+            let start = shared.control.next_word.fetch_add(size, Ordering::Relaxed);
             (start < words).then(|| start..(start + size).min(words))
         };
         self.allocation.find_room(|word| shared.live.items()[word].get(), claim)
@@ -282,7 +278,7 @@ impl<'s, 't> TableWorker<'s, 't> {
     #[cold]
     fn why_no_room(&self) -> Blocked {
         // Relaxed: set in a safepoint, before a meeting of all workers.
-        if self.shared.full.load(Ordering::Relaxed) {
+        if self.shared.control.full.load(Ordering::Relaxed) {
             Blocked::Interrupt(Interrupt::TableFull)
         } else {
             Blocked::NoRoom
@@ -296,32 +292,34 @@ impl<'s, 't> TableWorker<'s, 't> {
         self.fuel = EXPANSIONS_PER_LOOK;
         let lookups = self.report();
         let shared = self.shared;
-        if shared.attention.is_set() {
-            shared.attention.attend(&shared.counters())?;
-        }
+        self.look_up()?;
         // Relaxed: `full` as in `why_no_room`; the other is a hint, and changes in safepoints only.
-        if shared.full.load(Ordering::Relaxed) {
+        if shared.control.full.load(Ordering::Relaxed) {
             return Err(Interrupt::TableFull);
         }
-        Ok(lookups >= shared.next_cache_check.load(Ordering::Relaxed))
+        Ok(lookups >= shared.control.next_cache_check.load(Ordering::Relaxed))
     }
 
     /// Look whether the operation is to end, though this worker expands nothing.
     pub fn look_up(&self) -> Result<(), Interrupt> {
-        let attention = &self.shared.attention;
-        if attention.is_set() { attention.attend(&self.shared.counters()) } else { Ok(()) }
+        let Shared { attention, control, .. } = self.shared;
+        // Relaxed, both: the word itself is the whole message, which those pass on who hear of it.
+        if attention.is_set() && attention.attend(&self.shared.counters()).is_err() {
+            control.cancelled.store(true, Ordering::Relaxed);
+        }
+        if control.cancelled.load(Ordering::Relaxed) { Err(Interrupt::Cancelled) } else { Ok(()) }
     }
 
     /// Does somebody wait for a safepoint?
     #[inline]
     pub fn safepoint_is_due(&self) -> bool {
         // Relaxed: a hint to come to the meeting, which orders everything.
-        self.shared.due.load(Ordering::Relaxed) != 0
+        self.shared.control.due.load(Ordering::Relaxed) != 0
     }
 
     /// Add this worker's counts to those of all. Returns all look-ups of the operation.
     pub(super) fn report(&mut self) -> u64 {
-        let totals = &self.shared.totals;
+        let totals = &self.shared.control.totals;
         // Relaxed: plain sums.
         totals.created.fetch_add(self.created, Ordering::Relaxed);
         totals.hits.fetch_add(self.hits, Ordering::Relaxed);
@@ -335,10 +333,6 @@ impl<'s, 't> TableWorker<'s, 't> {
     /// The worker is done: report, and leave what it has not used to the next operation.
     pub fn leave(mut self) {
         self.report();
-        let mut office = self.shared.office();
-        let books = &mut office.books;
-        let place =
-            if self.number == 0 { &mut books.allocation } else { &mut books.other_allocations[self.number - 1] };
-        *place = self.allocation;
+        self.shared.office().allocations[self.number - self.shared.here.start] = self.allocation;
     }
 }
