@@ -3,9 +3,10 @@
 use crate::lists::steps::Steps;
 use crate::relation::Relations;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 /// Tables of everything that operations name by a small number.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Env {
     /// Compiled transition relations.
     pub relations: Relations,
@@ -17,9 +18,26 @@ pub struct Env {
     pub permutations: Interned<Permutation>,
 }
 
+/// How much there is in an [`Env`]. Things are added to it and never changed, so equal extents mean equal contents.
+#[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
+pub struct Extent([usize; 9]);
+
+impl Env {
+    /// How much there is.
+    pub fn extent(&self) -> Extent {
+        let [quads, bundles, trees] = self.relations.lengths();
+        let [steps, systems, closures, plans] = self.lists.lengths();
+        Extent([quads, bundles, trees, steps, systems, closures, plans, self.sets.len(), self.permutations.len()])
+    }
+}
+
 /// Values by number, equal values sharing one.
+#[derive(Serialize, Deserialize)]
+#[serde(bound(deserialize = "T: Deserialize<'de>"))]
 pub struct Interned<T> {
     values: Vec<T>,
+    /// Not needed by those who only look values up.
+    #[serde(skip)]
     numbers: FxHashMap<T, u32>,
 }
 
@@ -38,6 +56,11 @@ impl<T: Clone + Eq + std::hash::Hash> Interned<T> {
         })
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
     /// The value behind a number.
     #[inline]
     pub fn get(&self, number: u32) -> &T {
@@ -46,7 +69,7 @@ impl<T: Clone + Eq + std::hash::Hash> Interned<T> {
 }
 
 /// A set of levels.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct VarSet {
     bits: Vec<u64>,
     last: Option<u32>,
@@ -82,7 +105,7 @@ impl VarSet {
 }
 
 /// A renaming of levels; levels not mentioned stay.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Permutation {
     /// Pairs (from, to), sorted.
     pairs: Vec<(u32, u32)>,

@@ -30,6 +30,7 @@ mod env;
 mod error;
 mod exec;
 pub mod io;
+pub mod joint;
 mod lanes;
 mod lease;
 mod lists;

@@ -4,6 +4,7 @@ use crate::bdd::Bdd;
 use crate::env::{Env, Permutation, VarSet};
 use crate::error::Error;
 use crate::exec::{Call, Exec, Operation, Outcome};
+use crate::joint::Lead;
 use crate::lanes;
 use crate::pace::{Pace, Way};
 use crate::relation::Bundle;
@@ -23,7 +24,7 @@ const FRAME_BYTES: usize = 1024;
 /// unite.
 const NESTING: usize = 4;
 /// A worker that waits for a result runs other tasks meanwhile; its stack has room for so many.
-const NESTED_TASKS: usize = 8;
+pub(crate) const NESTED_TASKS: usize = 8;
 /// Distinct levels in one manager: bounds the stack that a recursion can need.
 const MAX_DISTINCT_LEVELS: usize = 1 << 18;
 
@@ -44,6 +45,8 @@ pub(crate) struct Core {
     workers: Option<usize>,
     worker_threshold: u64,
     pool: Option<Pool>,
+    /// Other processes that take part in large operations.
+    lead: Option<Lead>,
 }
 
 impl Core {
@@ -71,7 +74,7 @@ impl Core {
 
     /// Threads for work that needs no pool.
     pub fn workers(&self) -> usize {
-        self.workers.unwrap_or(1)
+        self.lead.as_ref().map_or(self.workers.unwrap_or(1), |lead| lead.workers)
     }
 
     /// Expansions that an operation gets in the plain execution.
@@ -110,6 +113,13 @@ impl Core {
 
     fn run_in_threads(&mut self, task: Task, workers: usize) -> Outcome {
         let stack = self.stack_bytes();
+        if let Some(lead) = &mut self.lead {
+            if lead.publish(&self.env) {
+                let (lead, table, env) = (&*lead, &mut self.table, &self.env);
+                return stacker::maybe_grow(2 * stack, NESTED_TASKS * stack, || lead.run(table, env, task, stack));
+            }
+            return self.run_large(task);
+        }
         let pool = match &mut self.pool {
             Some(pool) if pool.options().least_stack >= stack => pool,
             slot => match Pool::new(pool_options(workers, stack.next_power_of_two())) {
@@ -232,8 +242,16 @@ impl Manager {
 
     /// A manager with its own table options, watched through `attention`.
     pub fn with_options(budget: &Budget, options: Options, attention: Attention) -> Result<Manager, SetupError> {
-        let table = Solo::new(budget, options, attention)?;
-        let relations_lease = budget.take(0).expect("nothing fits");
+        Ok(Manager::of(Solo::new(budget, options, attention)?, options, None))
+    }
+
+    /// A manager with a table in which workers of other processes take part.
+    pub(crate) fn leading(table: Solo, options: Options, lead: Lead) -> Manager {
+        Manager::of(table, options, Some(lead))
+    }
+
+    fn of(table: Solo, options: Options, lead: Option<Lead>) -> Manager {
+        let relations_lease = table.budget().take(0).expect("nothing fits");
         let core = Core {
             table,
             env: Env::default(),
@@ -248,8 +266,9 @@ impl Manager {
             workers: (options.workers > 1 || options.always_shared).then_some(options.workers.max(1)),
             worker_threshold: options.worker_threshold,
             pool: None,
+            lead,
         };
-        Ok(Manager { core: Rc::new(RefCell::new(core)) })
+        Manager { core: Rc::new(RefCell::new(core)) }
     }
 
     pub(crate) fn handle(&self, f: Ref) -> Bdd {
@@ -384,7 +403,8 @@ impl Manager {
 
     /// What the workers have done for each other; none if no operation has needed several.
     pub fn stealing(&self) -> Option<Statistics> {
-        self.core.borrow().pool.as_ref().map(Pool::statistics)
+        let core = self.core.borrow();
+        core.lead.as_ref().map(Lead::statistics).or_else(|| core.pool.as_ref().map(Pool::statistics))
     }
 
     /// The budget these tables live in.

@@ -7,11 +7,12 @@
 
 use crate::exec::Exec;
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 use tremula_table::Ref;
 use tremula_table::layout::TERMINAL_LEVEL;
 
 /// One pair of variables of a relation: where each move of the bit leads.
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Quad {
     /// Level of the current-state variable.
     pub level: u32,
@@ -28,7 +29,7 @@ impl Quad {
 }
 
 /// Relations sorted by their top level: those of one level, and all deeper ones.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Bundle {
     /// Level of these relations.
     pub level: u32,
@@ -44,7 +45,7 @@ impl Bundle {
 }
 
 /// A node of a tree of relations, whose image is the union of all its relations' images.
-#[derive(Copy, Clone, Debug)]
+#[derive(Copy, Clone, Debug, Serialize, Deserialize)]
 pub enum Tree {
     /// Two trees side by side.
     Fork(u32, u32),
@@ -53,9 +54,11 @@ pub enum Tree {
 }
 
 /// All compiled relations of a manager.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Relations {
     quads: Vec<Quad>,
+    /// Not needed by those who only look relations up.
+    #[serde(skip)]
     unique: FxHashMap<Quad, u32>,
     bundles: Vec<Bundle>,
     trees: Vec<Tree>,
@@ -85,6 +88,11 @@ impl Relations {
     #[inline]
     pub fn tree(&self, number: u32) -> Tree {
         self.trees[number as usize]
+    }
+
+    /// How many nodes, bundles and trees there are.
+    pub fn lengths(&self) -> [usize; 3] {
+        [self.quads.len(), self.bundles.len(), self.trees.len()]
     }
 
     /// Bytes in use, for the budget.

@@ -24,9 +24,9 @@ pub fn run<D: Deque>(pool: &mut Pool<D>, table: &mut Solo, env: &Env, task: Task
 }
 
 /// Operations on a shared table.
-struct Threads<'s, 't> {
-    shared: &'s Shared<'t>,
-    env: &'s Env,
+pub struct Threads<'s, 't> {
+    pub shared: &'s Shared<'t>,
+    pub env: &'s Env,
 }
 
 impl<'s, 't> Work for Threads<'s, 't> {

@@ -12,10 +12,11 @@
 
 use crate::env::Interned;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// One way from a value to a value.
-#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Arm {
     /// The value before, if one is asked for.
     pub from: u32,
@@ -26,7 +27,7 @@ pub struct Arm {
 }
 
 /// What happens at one level.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Step {
     /// The level.
     pub level: u32,
@@ -58,7 +59,7 @@ pub struct Arms {
 }
 
 /// Relations side by side, for images and closures under all of them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct System {
     /// For each level the step of all relations that begin there.
     pub events: Vec<u32>,
@@ -67,7 +68,7 @@ pub struct System {
 }
 
 /// Closing a set under a system, from some level downwards only.
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Closure {
     /// The system.
     pub system: u32,
@@ -76,7 +77,7 @@ pub struct Closure {
 }
 
 /// A projection, level by level from the top.
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Plan {
     /// Does the value at this level belong to the projection?
     pub kept: bool,
@@ -90,10 +91,12 @@ impl Plan {
 }
 
 /// Everything that operations on lists look up beside nodes.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Steps {
     steps: Vec<Step>,
     arms: Vec<Arm>,
+    /// Not needed by those who only look steps up.
+    #[serde(skip)]
     unique: FxHashMap<(u32, Arms), u32>,
     systems: Vec<System>,
     closures: Interned<Closure>,
@@ -127,6 +130,11 @@ impl Steps {
         let moves = moves[first..].iter().take_while(move |arm| arm.from == value);
         let keeps = self.arms(&step.keeps).iter().map(move |arm| (value, arm.next));
         keeps.chain(self.arms(&step.sets).iter().chain(moves).map(|arm| (arm.to, arm.next)))
+    }
+
+    /// How many steps, systems, closures and plans there are.
+    pub fn lengths(&self) -> [usize; 4] {
+        [self.steps.len(), self.systems.len(), self.closures.len(), self.plans.len()]
     }
 
     /// Bytes in use, for the budget.

@@ -1,0 +1,218 @@
+//! One table for all processes of a host, in memory that all of them address.
+//!
+//! One process leads: it has a [`Manager`] and does with it whatever programs do. Large operations are run by all workers of
+//! all processes: the leader's other threads and the threads of those who follow take tasks from each other, and make
+//! nodes in the same table, exactly as the threads of one process do. Who follows has a copy of the relations (`notes`).
+//!
+//! ```
+//! use tremula_diagrams::joint::{Follower, Leader, Setup};
+//! use tremula_diagrams::{Attention, Options};
+//! use tremula_fabric::{Fabric, threads};
+//!
+//! let counts = threads::run(2, |fabric| {
+//!     let setup = Setup { ranks: 2, workers: 2, bytes: 16 << 20, options: Options::default() };
+//!     let segment = fabric.allocate(setup.words()).unwrap();
+//!     if fabric.rank() > 0 {
+//!         fabric.barrier();
+//!         Follower::new(&setup, segment, fabric.rank()).unwrap().wait();
+//!         return None;
+//!     }
+//!     let leader = Leader::new(&setup, segment).unwrap();
+//!     fabric.barrier();
+//!     let count = leader.run(Attention::default(), |manager| {
+//!         let (a, b) = (manager.var(0).unwrap(), manager.var(1).unwrap());
+//!         a.or(&b).unwrap().count(&[0, 1]).unwrap().to_string()
+//!     });
+//!     Some(count.unwrap())
+//! });
+//! assert_eq!(counts.unwrap()[0].as_deref(), Some("3"));
+//! ```
+
+mod guests;
+mod notes;
+
+use crate::env::{Env, Extent};
+use crate::exec::Outcome;
+use crate::manager::Manager;
+use crate::task::Task;
+use crate::threads::Threads;
+use guests::Guests;
+use notes::Notes;
+use std::io;
+use std::sync::Arc;
+use tremula_fabric::{Ground, Segment};
+use tremula_table::{Attention, Budget, Options, SetupError, Solo, TableGround};
+use tremula_tasks::{Allies, Statistics};
+
+/// What all processes agree on.
+#[derive(Copy, Clone, Debug)]
+pub struct Setup {
+    /// How many processes there are.
+    pub ranks: usize,
+    /// Workers of each.
+    pub workers: usize,
+    /// Memory of the table, in all.
+    pub bytes: usize,
+    /// How the table behaves.
+    pub options: Options,
+}
+
+/// Copies of relations are no larger than this part of the table's memory.
+const NOTES_SHARE: usize = 4;
+
+/// Why a process cannot take part.
+#[derive(Debug, thiserror::Error)]
+pub enum JointError {
+    /// The segment is not what [`Setup::words`] said, or cannot be addressed.
+    #[error("the memory of another process cannot be used")]
+    NoGround,
+    /// There are no more threads.
+    #[error("a worker could not start: {0}")]
+    System(#[from] io::Error),
+    /// The table could not be set up.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+}
+
+/// The parts of the ground.
+struct Parts {
+    allies: Ground,
+    notes: Ground,
+    table: TableGround,
+}
+
+impl Setup {
+    /// Words that the segment has on every rank; they take no memory until they are touched.
+    pub fn words(&self) -> usize {
+        let parts = [Allies::bytes(self.all_workers()), self.notes_bytes()];
+        Ground::words_for(parts.into_iter().chain(TableGround::bytes(self.bytes, &self.table_options())))
+    }
+
+    fn all_workers(&self) -> usize {
+        self.ranks * self.workers
+    }
+
+    fn notes_bytes(&self) -> usize {
+        self.bytes / NOTES_SHARE
+    }
+
+    fn table_options(&self) -> Options {
+        Options { workers: self.all_workers(), ..self.options }
+    }
+
+    fn cut<S: Segment + Send + Sync + 'static>(&self, segment: S) -> Option<Parts> {
+        let mut ground = Ground::new(segment, 0)?;
+        Some(Parts {
+            allies: ground.cut(Allies::bytes(self.all_workers()))?,
+            notes: ground.cut(self.notes_bytes())?,
+            table: TableGround::cut(&mut ground, self.bytes, &self.table_options())?,
+        })
+    }
+}
+
+/// The process that leads, before it does.
+pub struct Leader {
+    setup: Setup,
+    allies: Arc<Allies>,
+    notes: Ground,
+    table: TableGround,
+    /// The other threads of this process, who follow too.
+    guests: Guests,
+    dismiss: Dismiss,
+}
+
+/// What a manager needs to have others take part.
+pub(crate) struct Lead {
+    allies: Arc<Allies>,
+    notes: Notes,
+    /// Workers of this process.
+    pub workers: usize,
+    written: Option<Extent>,
+}
+
+impl Leader {
+    /// Prepare the segment, whose part on rank 0 is used. Others may [follow](Follower::new) when this has returned.
+    pub fn new<S: Segment + Send + Sync + 'static>(setup: &Setup, segment: S) -> Result<Leader, JointError> {
+        let parts = setup.cut(segment.clone()).ok_or(JointError::NoGround)?;
+        let allies = Arc::new(Allies::lead(parts.allies, setup.all_workers()).ok_or(JointError::NoGround)?);
+        // The same ground once more: workers use it between the beginning and the end of an operation of the manager only.
+        let others = setup.cut(segment).ok_or(JointError::NoGround)?;
+        let guests = Guests::start(setup, &allies, others.notes, others.table, 1..setup.workers)?;
+        let dismiss = Dismiss(Arc::clone(&allies));
+        Ok(Leader { setup: *setup, allies, notes: parts.notes, table: parts.table, guests, dismiss })
+    }
+
+    /// Run a program, and dismiss all who follow. What it returns can be sent, so that no handle of the manager is left.
+    pub fn run<R: Send>(self, attention: Attention, program: impl FnOnce(&Manager) -> R) -> Result<R, JointError> {
+        let Leader { setup, allies, notes, table, guests, dismiss } = self;
+        let options = setup.table_options();
+        let solo = Solo::on_ground(&Budget::new(setup.bytes), options, attention, table)?;
+        let lead = Lead { allies, notes: Notes::new(notes), workers: setup.workers, written: None };
+        let result = program(&Manager::leading(solo, options, lead));
+        drop(dismiss);
+        guests.wait();
+        Ok(result)
+    }
+}
+
+/// Ends what others wait for, whatever happens.
+struct Dismiss(Arc<Allies>);
+
+impl Drop for Dismiss {
+    fn drop(&mut self) {
+        self.0.dismiss();
+    }
+}
+
+impl Lead {
+    /// See that others have the relations; false if there is no room for them.
+    pub fn publish(&mut self, env: &Env) -> bool {
+        let extent = env.extent();
+        if self.written != Some(extent) {
+            self.written = self.notes.write(env).then_some(extent);
+        }
+        self.written.is_some()
+    }
+
+    /// Run `task` on all workers; each may need so much stack for a task.
+    pub fn run(&self, table: &mut Solo, env: &Env, task: Task, stack: usize) -> Outcome {
+        let shared = table.share_with_outposts(self.allies.workers(), 1);
+        match self.allies.run(&Threads { shared: &shared, env }, task, stack) {
+            Ok(answer) => answer.0,
+            // A fault of the program: the caller's thread goes on with it.
+            Err(panicked) => panicked.resume(),
+        }
+    }
+
+    /// What the workers of this process have done.
+    pub fn statistics(&self) -> Statistics {
+        self.allies.statistics()
+    }
+}
+
+/// A process that follows.
+pub struct Follower {
+    allies: Arc<Allies>,
+    guests: Guests,
+}
+
+impl Follower {
+    /// Start all workers of this process, when the [`Leader`] has prepared the segment.
+    pub fn new<S: Segment + Send + Sync + 'static>(
+        setup: &Setup,
+        segment: S,
+        rank: usize,
+    ) -> Result<Follower, JointError> {
+        let parts = setup.cut(segment).ok_or(JointError::NoGround)?;
+        let allies = Arc::new(Allies::join(parts.allies, setup.all_workers()).ok_or(JointError::NoGround)?);
+        let numbers = rank * setup.workers..(rank + 1) * setup.workers;
+        let guests = Guests::start(setup, &allies, parts.notes, parts.table, numbers)?;
+        Ok(Follower { allies, guests })
+    }
+
+    /// Take part until the leader has no more to do. What the workers have done.
+    pub fn wait(self) -> Statistics {
+        self.guests.wait();
+        self.allies.statistics()
+    }
+}

@@ -1,0 +1,116 @@
+//! Processes of one host on one table find the same states as one process alone. Ranks that are threads stand for processes:
+//! each has its own view of the table, and its own copy of the relations.
+
+use std::path::PathBuf;
+use tremula_diagrams::joint::{Follower, Leader, Setup};
+use tremula_diagrams::{Attention, Counters, Error, Manager, Options};
+use tremula_engines::{ListSystem, Strategy, SymbolicSystem, reach};
+use tremula_fabric::{Fabric, threads};
+use tremula_models::{BddSystem, Limits, read_file, read_ldd_file};
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name)
+}
+
+fn model(name: &str) -> BddSystem {
+    read_file(&path(name), &Limits::default()).unwrap()
+}
+
+/// Collections after every so many nodes, and all workers for all but the smallest operations.
+fn stressed(nodes: u64) -> Options {
+    Options { stress: Some(nodes), worker_threshold: 10, ..Options::default() }
+}
+
+/// Run a program on rank 0 of so many; what the workers of the others did is thrown away.
+fn lead<R: Send>(setup: Setup, attention: &Attention, program: impl Fn(&Manager) -> R + Sync) -> R {
+    let results = threads::run(setup.ranks, |fabric| {
+        let segment = fabric.allocate(setup.words()).unwrap();
+        if fabric.rank() > 0 {
+            fabric.barrier();
+            Follower::new(&setup, segment, fabric.rank()).unwrap().wait();
+            return None;
+        }
+        let leader = Leader::new(&setup, segment).unwrap();
+        fabric.barrier();
+        Some(leader.run(attention.clone(), &program).unwrap())
+    });
+    results.expect("no rank is lost").remove(0).expect("rank 0 has a result")
+}
+
+/// States of a model, and the counters in the end.
+fn states(model: &BddSystem, strategy: Strategy, setup: Setup) -> Result<(String, Counters), Error> {
+    lead(setup, &Attention::default(), |manager| {
+        let system = SymbolicSystem::build(manager, model)?;
+        let reached = reach(&system, strategy, &mut ()).map_err(|stopped| stopped.error)?;
+        if let Some(stored) = system.stored_reachable(model)? {
+            assert!(reached.states == stored, "{strategy}");
+        }
+        manager.check().unwrap();
+        Ok((reached.states.count(&system.state_levels)?.to_string(), manager.counters()))
+    })
+}
+
+#[test]
+fn all_strategies_end_with_the_stored_set() {
+    for name in ["beem/phils.2.bdd", "beem/bakery.1.bdd"] {
+        let model = model(name);
+        for strategy in std::iter::once(Strategy::AUTO).chain(Strategy::ALL) {
+            for (ranks, workers) in [(2, 1), (2, 2)] {
+                let setup = Setup { ranks, workers, bytes: 64 << 20, options: stressed(100) };
+                let (_, counters) = states(&model, strategy, setup).unwrap();
+                assert!(counters.collections > 0, "{name} with {strategy} never collected");
+            }
+        }
+    }
+}
+
+#[test]
+fn tables_grow_for_all() {
+    let model = model("beem/anderson.4.bdd.gz");
+    let options = Options { worker_threshold: 10, ..Options::default() };
+    let setup = Setup { ranks: 3, workers: 2, bytes: 64 << 20, options };
+    let (count, counters) = states(&model, "par".parse().unwrap(), setup).unwrap();
+    assert_eq!(count, "29641");
+    assert!(counters.created > 1 << 16, "{counters:?}");
+}
+
+#[test]
+fn lists_are_explored_too() {
+    let model = read_ldd_file(&path("sylvan/anderson.4.ldd"), &Limits::default()).unwrap();
+    for strategy in ["saturation", "par", "chaining"] {
+        let setup = Setup { ranks: 2, workers: 2, bytes: 64 << 20, options: stressed(2000) };
+        let count = lead(setup, &Attention::default(), |manager| {
+            let system = ListSystem::build(manager, &model).unwrap();
+            let reached = system.reach(strategy.parse().unwrap(), &mut ()).map_err(|stopped| stopped.error).unwrap();
+            reached.states.count().unwrap().to_string()
+        });
+        assert_eq!(count, "29641", "{strategy}");
+    }
+}
+
+#[test]
+fn too_little_memory_is_an_error() {
+    let model = model("beem/anderson.4.bdd.gz");
+    let setup = Setup { ranks: 2, workers: 2, bytes: 300 << 10, options: Options::default() };
+    assert_eq!(states(&model, "par".parse().unwrap(), setup).map(|found| found.0), Err(Error::TableFull));
+}
+
+#[test]
+fn a_stop_reaches_all() {
+    let model = model("beem/collision.4.bdd.gz");
+    let setup = Setup { ranks: 2, workers: 2, bytes: 256 << 20, options: Options::default() };
+    let attention = Attention::default();
+    let stopper = {
+        let attention = attention.clone();
+        std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            attention.cancel();
+        })
+    };
+    let outcome = lead(setup, &attention, |manager| {
+        let system = SymbolicSystem::build(manager, &model)?;
+        reach(&system, "bfs".parse().unwrap(), &mut ()).map(drop).map_err(|stopped| stopped.error)
+    });
+    assert_eq!(outcome, Err(Error::Cancelled));
+    stopper.join().unwrap();
+}
