@@ -4,7 +4,7 @@ use crate::args::ReachArgs;
 use crate::reach::{self, Note, Trouble, note_end, trouble};
 use crate::report::Figures;
 use crate::run::{Phase, Run, Setting};
-use tremula_diagrams::{Attention, Error, Ldd};
+use tremula_diagrams::{Attention, Error, Ldd, Manager};
 use tremula_engines::ListSystem;
 use tremula_models::LddSystem;
 
@@ -16,10 +16,21 @@ pub fn explore(
     attention: &Attention,
     figures: &mut Option<Figures>,
 ) -> Result<(), Trouble> {
+    let manager = reach::manager(run, reach::options(args, run), attention)?;
+    explore_in(args, run, model, &manager, figures)
+}
+
+/// The same in a manager.
+pub fn explore_in(
+    args: &ReachArgs,
+    run: &Run,
+    model: &LddSystem,
+    manager: &Manager,
+    figures: &mut Option<Figures>,
+) -> Result<(), Trouble> {
     run.known().setting = Setting { format: "ldd", engine: "ldd", order: "given".to_owned() };
     let failed = |error: Error| trouble(run, error);
-    let manager = reach::manager(run, reach::options(args, run), attention)?;
-    let system = ListSystem::build(&manager, model).map_err(failed)?;
+    let system = ListSystem::build(manager, model).map_err(failed)?;
     run.enter(Phase::Reach);
     let result = system.reach(args.strategy, &mut Note { run });
     run.enter(Phase::Count);

@@ -12,7 +12,7 @@
 //! | `gpu` | exploration on a device |
 //! | `beside`, `rival` | the processors and a device at once: who is first has the answer; what the device does |
 //! | `mcc` | the same for the Model Checking Contest, as its environment says |
-//! | `together`, `team` | the same, by several processes; by those of one host |
+//! | `together`, `host` | the same, by several processes; by those of one host |
 //! | `net_together`, `board` | the same for Petri nets: a race; what those who race tell each other |
 //! | `run` | what all threads know about the exploration under way |
 //! | `watch` | the second thread: time limit, signals, progress |
@@ -42,6 +42,7 @@ mod convert;
 mod error;
 mod events;
 mod gpu;
+mod host;
 mod incidence;
 mod info;
 mod lists;
@@ -64,7 +65,6 @@ mod rival;
 mod run;
 mod signals;
 mod states;
-mod team;
 mod together;
 mod tune;
 mod watch;

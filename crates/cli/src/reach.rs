@@ -205,7 +205,7 @@ fn explore_binary(
         let processors = |attention: &_, figures: &mut _| with_processors(args, run, &model, attention, figures);
         return beside::explore(args, run, Rivalry::with_device(args, &model), figures, processors);
     }
-    let loaded = load(args, run, &model, &run.attention)?;
+    let loaded = load(args, run, &model, &manager(run, options(args, run), &run.attention)?)?;
     drop((model, lease));
     explore_loaded(args, run, loaded, figures)
 }
@@ -218,8 +218,18 @@ pub fn with_processors(
     attention: &Attention,
     figures: &mut Option<Figures>,
 ) -> Result<Answer, Trouble> {
-    let loaded = load(args, run, model, attention)?;
-    explore_loaded(args, run, loaded, figures)
+    with_manager(args, run, model, &manager(run, options(args, run), attention)?, figures)
+}
+
+/// The same in a manager.
+pub fn with_manager(
+    args: &ReachArgs,
+    run: &Run,
+    model: &BddSystem,
+    manager: &Manager,
+    figures: &mut Option<Figures>,
+) -> Result<Answer, Trouble> {
+    explore_loaded(args, run, load(args, run, model, manager)?, figures)
 }
 
 /// Explore lists.
@@ -244,7 +254,8 @@ fn explore_lists(
     }
 }
 
-fn refuse_what_diagrams_cannot(args: &ReachArgs) -> Result<(), Trouble> {
+/// Is there anything that the user wants and no kind of decision diagrams of a file can?
+pub fn refuse_what_diagrams_cannot(args: &ReachArgs) -> Result<(), Trouble> {
     let refuse = |problem: &str| Err(Trouble::input(problem));
     if !matches!(args.order, Order::Auto) && args.order != Order::Chosen(Heuristic::Given.into()) {
         return refuse("the order of this model is given by its file: use --order auto or given");
@@ -334,11 +345,10 @@ pub fn note_end(run: &Run, rounds: u64, levels: Option<u64>, strategy: Strategy)
 }
 
 /// Bring the model into a manager.
-fn load(args: &ReachArgs, run: &Run, model: &BddSystem, attention: &Attention) -> Result<Loaded, Trouble> {
-    let manager = manager(run, options(args, run), attention)?;
+fn load(args: &ReachArgs, run: &Run, model: &BddSystem, manager: &Manager) -> Result<Loaded, Trouble> {
     let build = || -> Result<Loaded, Error> {
-        let system = SymbolicSystem::build(&manager, model)?;
-        let stored = if args.check_stored { stored_reachable(&manager, model)? } else { None };
+        let system = SymbolicSystem::build(manager, model)?;
+        let stored = if args.check_stored { stored_reachable(manager, model)? } else { None };
         Ok(Loaded { system, widths: widths(model), stored })
     };
     build().map_err(|error| trouble(run, error))

@@ -1,10 +1,11 @@
 //! `tremula reach` by several processes that a launcher of MPI has started: one result, printed by rank 0.
 //!
-//! They hold the diagrams of a `.bdd` model together: those of one host in memory that all address (`team`), others by
-//! steps that travel to their nodes. For Petri nets they race (`net_together`).
+//! They hold the diagrams of a model together: those of one host in memory that all address (`host`), others by steps that
+//! travel to their nodes, for `.bdd` models. For Petri nets they race (`net_together`).
 
 use crate::args::{Engine, ReachArgs};
 use crate::error::{Exit, Failure};
+use crate::host;
 use crate::net_together;
 use crate::numbers::{self, short};
 use crate::output;
@@ -13,7 +14,6 @@ use crate::reach::{self, Note, Trouble, note_end, trouble};
 use crate::report::{Figures, Report};
 use crate::run::{Phase, Run};
 use crate::signals;
-use crate::team;
 use crate::watch::Watch;
 use std::sync::Arc;
 use std::time::Instant;
@@ -33,7 +33,7 @@ pub fn reach(args: &ReachArgs, started: Instant) -> Result<Exit, Failure> {
 
 fn take_part<F: Fabric>(args: &ReachArgs, started: Instant, fabric: &F) -> Exit
 where
-    F::Segment: Send + Sync,
+    F::Segment: Send + Sync + 'static,
     <F::Segment as Segment>::Words: Send,
 {
     let rank = fabric.rank();
@@ -102,33 +102,25 @@ impl From<FabricError> for NoResult {
 /// Load, explore and count.
 fn explore_together<F: Fabric>(args: &ReachArgs, run: &Run, fabric: &F) -> Result<Told, NoResult>
 where
-    F::Segment: Send + Sync,
+    F::Segment: Send + Sync + 'static,
     <F::Segment as Segment>::Words: Send,
 {
     let model = agree(fabric, reach::read_any(run))?;
     all_have_it(fabric, &model)?;
+    let model = match model {
+        TransitionSystem::Net(net) => return net_together::race(args, run, &net, fabric),
+        model if host::is_possible(args, fabric)? => match host::explore(args, run, model, fabric)? {
+            Ok(told) => return Ok(told),
+            Err(model) => model,
+        },
+        model => model,
+    };
     match model {
-        TransitionSystem::Bdd(model) => explore_bits(args, run, model, fabric),
-        TransitionSystem::Net(net) => net_together::race(args, run, &net, fabric),
-        TransitionSystem::Ldd(_) => {
-            let problem = "several processes can explore .bdd models and Petri nets only";
-            agree(fabric, Err(Trouble::input(problem)))
+        TransitionSystem::Bdd(model) => share_diagrams(args, run, model, fabric),
+        _ => {
+            agree(fabric, Err(Trouble::input("processes of several hosts can explore .bdd models and Petri nets only")))
         }
     }
-}
-
-/// As a team where that is possible and there is room for it, else with diagrams in the memory of all ranks.
-fn explore_bits<F: Fabric>(args: &ReachArgs, run: &Run, model: BddSystem, fabric: &F) -> Result<Told, NoResult>
-where
-    F::Segment: Send + Sync,
-    <F::Segment as Segment>::Words: Send,
-{
-    if team::is_possible(args, fabric)?
-        && let Some(told) = team::explore(args, run, &model, fabric)?
-    {
-        return Ok(told);
-    }
-    share_diagrams(args, run, model, fabric)
 }
 
 /// *Collective.* Go on if all ranks have a model of the same kind and size.
@@ -152,7 +144,7 @@ fn all_have_it<F: Fabric>(fabric: &F, model: &TransitionSystem) -> Result<(), No
 /// Explore and count with diagrams in the memory of all ranks.
 fn share_diagrams<F: Fabric>(args: &ReachArgs, run: &Run, model: BddSystem, fabric: &F) -> Result<Told, NoResult>
 where
-    F::Segment: Send + Sync,
+    F::Segment: Send + Sync + 'static,
     <F::Segment as Segment>::Words: Send,
 {
     let (strategy, plan) = agree(fabric, load(args, run, model))?;
@@ -174,6 +166,7 @@ where
 /// How to explore, and what a rank keeps of the model.
 fn load(args: &ReachArgs, run: &Run, model: BddSystem) -> Result<(Strategy, Plan), Trouble> {
     reach::refuse_what_bdds_cannot(args)?;
+    refuse_what_ranks_cannot(args)?;
     let strategy = strategy_for_ranks(args).map_err(Trouble::Failed)?;
     run.known().strategy = strategy;
     let (model, _lease) = reach::charge(args, run, model)?;
@@ -183,19 +176,25 @@ fn load(args: &ReachArgs, run: &Run, model: BddSystem) -> Result<(Strategy, Plan
     Ok((strategy, plan))
 }
 
-/// Saturation is for one process; `auto` means a strategy that suits several.
-pub fn strategy_for_ranks(args: &ReachArgs) -> Result<Strategy, Failure> {
+/// Is there anything that the user wants and several processes cannot?
+pub fn refuse_what_ranks_cannot(args: &ReachArgs) -> Result<(), Trouble> {
     if args.engine == Engine::Gpu {
-        return Err(Failure::Input("--engine gpu is for one process".to_owned()));
+        return Err(Trouble::input("--engine gpu is for one process"));
     }
     if args.save_states.is_some() || args.check_stored {
-        return Err(Failure::Input("several processes cannot save or compare the states yet".to_owned()));
+        return Err(Trouble::input("several processes cannot save or compare the states yet"));
     }
+    Ok(())
+}
+
+/// Saturation takes memory that all address; elsewhere `auto` means a strategy that suits several hosts.
+fn strategy_for_ranks(args: &ReachArgs) -> Result<Strategy, Failure> {
     match args.strategy.order {
         Order::Auto => Ok(Strategy { order: Order::Par, frontier: true }),
-        Order::Saturation | Order::Explicit => {
-            Err(Failure::Input(format!("{} runs in one process; several can do bfs, par and chaining", args.strategy)))
-        }
+        Order::Saturation | Order::Explicit => Err(Failure::Input(format!(
+            "{} takes processes of one host; several hosts can do bfs, par and chaining",
+            args.strategy
+        ))),
         Order::Bfs | Order::Par | Order::Chaining => Ok(args.strategy),
     }
 }

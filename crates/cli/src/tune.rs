@@ -42,6 +42,11 @@ pub enum Tune {
 }
 
 impl Tune {
+    /// Is it about steps that travel between ranks?
+    pub fn is_for_steps(self) -> bool {
+        matches!(self, Tune::Fibers(_) | Tune::LevelBlock(_))
+    }
+
     /// Turn the knob.
     pub fn apply(self, options: &mut Options) {
         let sizing = &mut options.sizing;

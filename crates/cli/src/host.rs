@@ -1,0 +1,133 @@
+//! `.bdd` and `.ldd` models by processes of one host: one table in memory that all of them address.
+//!
+//! Rank 0 explores as a single process does, whatever the strategy; the workers of the other ranks take part in its operations.
+
+use crate::args::ReachArgs;
+use crate::binary;
+use crate::error::Failure;
+use crate::lists;
+use crate::numbers::{self, short};
+use crate::reach::{self, Trouble};
+use crate::report::Figures;
+use crate::run::{Phase, Run};
+use crate::together::{NoResult, Told, agree, refuse_what_ranks_cannot};
+use tremula_diagrams::joint::{Follower, JointError, Leader, Setup};
+use tremula_diagrams::{Counters, Manager};
+use tremula_fabric::{Distance, Fabric, FabricError, Reduction};
+use tremula_models::TransitionSystem;
+
+/// *Collective.* Can all ranks address each other's memory? Some knobs are for those who cannot.
+pub fn is_possible<F: Fabric>(args: &ReachArgs, fabric: &F) -> Result<bool, NoResult> {
+    let near = |to: usize| fabric.distance(to).is_ok_and(|distance| distance != Distance::Remote);
+    let mut all = [u64::from((0..fabric.ranks()).all(near))];
+    fabric.all_reduce(Reduction::Min, &mut all)?;
+    Ok(all[0] == 1 && !args.tune.iter().any(|knob| knob.is_for_steps()))
+}
+
+/// *Collective.* Explore and count; gives the model back if this system does not let processes share memory after all.
+pub fn explore<F: Fabric>(
+    args: &ReachArgs,
+    run: &Run,
+    model: TransitionSystem,
+    fabric: &F,
+) -> Result<Result<Told, TransitionSystem>, NoResult>
+where
+    F::Segment: Send + Sync + 'static,
+{
+    agree(fabric, reach::refuse_what_diagrams_cannot(args).and(refuse_what_ranks_cannot(args)))?;
+    let setup = plan(args, run, fabric)?;
+    let segment = match fabric.allocate(setup.words()) {
+        Ok(segment) => segment,
+        Err(FabricError::NoMemory { .. }) => return Ok(Err(model)),
+        Err(error) => return Err(error.into()),
+    };
+    if fabric.rank() == 0 {
+        let leader = agree(fabric, Leader::new(&setup, segment).map_err(no_part))?;
+        agree(fabric, Ok(()))?;
+        let led = lead(args, run, model, leader);
+        let rows = fabric.gather(0, &[0; COLUMNS.len()])?.unwrap_or_default();
+        let (figures, own) = led.map_err(NoResult::Here)?;
+        let of_ranks = table(run, &setup, &figures.counters, own, rows);
+        return Ok(Ok(Told { figures: Some(figures), of_ranks }));
+    }
+    drop(model);
+    agree(fabric, Ok(()))?;
+    let follower = agree(fabric, Follower::new(&setup, segment, fabric.rank()).map_err(no_part))?;
+    run.enter(Phase::Reach);
+    let done = follower.wait();
+    fabric.gather(0, &[done.steals, done.gifts, done.waits])?;
+    Ok(Ok(Told::default()))
+}
+
+/// *Collective.* What all ranks agree on: each gives all memory that it has left, and none more than another.
+fn plan<F: Fabric>(args: &ReachArgs, run: &Run, fabric: &F) -> Result<Setup, NoResult> {
+    let mut bytes = [run.budget.available() as u64];
+    fabric.all_reduce(Reduction::Min, &mut bytes)?;
+    let (ranks, workers) = (fabric.ranks(), run.workers as usize);
+    Ok(Setup { ranks, workers, bytes: bytes[0] as usize * ranks, options: reach::options(args, run) })
+}
+
+fn no_part(error: JointError) -> Trouble {
+    match error {
+        JointError::NoGround => Trouble::Failed(Failure::Internal(error.to_string())),
+        JointError::System(_) | JointError::Setup(_) => Trouble::Unknown(error.to_string()),
+    }
+}
+
+/// What rank 0 does: all that a single process would. Its figures, and those of its workers.
+fn lead(
+    args: &ReachArgs,
+    run: &Run,
+    model: TransitionSystem,
+    leader: Leader,
+) -> Result<(Figures, [u64; COLUMNS.len()]), Trouble> {
+    let ended = leader.run(run.attention.clone(), |manager| {
+        let mut figures = None;
+        explore_in(args, run, model, manager, &mut figures)?;
+        let done = manager.stealing().unwrap_or_default();
+        let own = [done.steals, done.gifts, done.waits];
+        Ok((figures.unwrap_or_else(|| Figures { counters: manager.counters(), stealing: None }), own))
+    });
+    ended.map_err(no_part)?
+}
+
+fn explore_in(
+    args: &ReachArgs,
+    run: &Run,
+    model: TransitionSystem,
+    manager: &Manager,
+    figures: &mut Option<Figures>,
+) -> Result<(), Trouble> {
+    match model {
+        TransitionSystem::Bdd(model) => {
+            reach::with_manager(args, run, &model.without_reachable(), manager, figures).map(drop)
+        }
+        TransitionSystem::Ldd(model) if binary::is_wanted(args) => {
+            let bits = binary::of_lists(args, run, &model)?;
+            reach::with_manager(args, run, &bits, manager, figures).map(drop)
+        }
+        TransitionSystem::Ldd(model) => lists::explore_in(args, run, &model, manager, figures),
+        TransitionSystem::Net(_) => Err(Trouble::input("Petri nets are explored by a race of ranks")),
+    }
+}
+
+const COLUMNS: [&str; 3] = ["stolen", "given", "waits"];
+
+/// What the workers of each rank did for others, and what each rank holds.
+fn table(run: &Run, setup: &Setup, counters: &Counters, own: [u64; COLUMNS.len()], mut rows: Vec<Vec<u64>>) -> String {
+    let (ranks, workers) = (setup.ranks, setup.workers);
+    let [nodes, room] = [counters.nodes, counters.capacity].map(short);
+    let each = numbers::bytes(counters.bytes / u64::from(run.ranks.max(1)));
+    let mut text = format!(
+        "Together  {ranks} ranks of {workers} workers, in memory of the host\n\
+         Table     {nodes} of {room} nodes in use, {each} for each rank\n\
+         Rank      {}\n",
+        COLUMNS.map(|name| format!("{name:>8}")).concat()
+    );
+    rows[0] = own.to_vec();
+    for (rank, row) in rows.iter().enumerate() {
+        let cells: String = row.iter().map(|&value| format!("{:>8}", short(value))).collect();
+        text += &format!("{rank:<10}{cells}\n");
+    }
+    text
+}
