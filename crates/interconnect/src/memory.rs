@@ -1,7 +1,8 @@
 //! Memory that processes of one host have in common.
 
-use rustix::fs::{MemfdFlags, Mode, OFlags, ftruncate, memfd_create, open};
+use rustix::fs::{MemfdFlags, Mode, OFlags, ftruncate, memfd_create, open, openat};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_string, fsmount, fsopen};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::ptr::NonNull;
@@ -24,7 +25,7 @@ unsafe impl Sync for SharedMemory {}
 impl SharedMemory {
     /// New memory.
     pub fn create(words: usize) -> io::Result<SharedMemory> {
-        let file = memfd_create("tremula", MemfdFlags::CLOEXEC)?;
+        let file = file_of(bytes(words)?)?;
         ftruncate(&file, bytes(words)? as u64)?;
         SharedMemory::map(file, words)
     }
@@ -69,6 +70,32 @@ impl Drop for SharedMemory {
     }
 }
 
+/// From so many bytes on, huge pages are worth the trouble.
+const LARGE: usize = 64 << 20;
+
+/// A file in memory. A large one gets huge pages where that is advised, if this process may ask for such files: most systems
+/// have ordinary pages only for the memory that processes share (`shmem_enabled`).
+fn file_of(bytes: usize) -> io::Result<OwnedFd> {
+    if bytes >= LARGE
+        && let Ok(file) = file_with_huge_pages()
+    {
+        return Ok(file);
+    }
+    Ok(memfd_create("tremula", MemfdFlags::CLOEXEC)?)
+}
+
+/// A file in a file system of its own, which is nowhere to be seen and goes away with the file.
+fn file_with_huge_pages() -> io::Result<OwnedFd> {
+    let system = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(&system, "huge", "advise")?;
+    // No limit but the memory.
+    fsconfig_set_string(&system, "size", "0")?;
+    fsconfig_create(&system)?;
+    let root = fsmount(&system, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?;
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    Ok(openat(&root, ".", flags, Mode::RUSR | Mode::WUSR)?)
+}
+
 /// Length of the mapping; nothing can be mapped in zero bytes.
 fn bytes(words: usize) -> io::Result<usize> {
     let bytes = words.max(1).checked_mul(size_of::<u64>()).filter(|&bytes| isize::try_from(bytes).is_ok());
@@ -87,6 +114,15 @@ mod tests {
         mine.words()[99].store(7, Ordering::Release);
         assert_eq!(theirs.words()[99].load(Ordering::Acquire), 7);
         assert_eq!(theirs.words()[0].load(Ordering::Acquire), 0);
+    }
+
+    #[test]
+    fn large_memory_is_shared_as_well() {
+        let words = 2 * LARGE / 8;
+        let mine = SharedMemory::create(words).unwrap();
+        let theirs = SharedMemory::open(std::process::id(), mine.descriptor(), words).unwrap();
+        mine.words()[words - 1].store(7, Ordering::Release);
+        assert_eq!(theirs.words()[words - 1].load(Ordering::Acquire), 7);
     }
 
     #[test]

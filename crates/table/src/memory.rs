@@ -41,7 +41,9 @@ impl<T: Pod> Region<T> {
         let base = NonNull::from(ground.words()).cast::<T>();
         assert!(base.is_aligned() && size_of::<T>() != 0);
         let reserved = ground.bytes();
-        Region { base, len: 0, reserved, ground: Some(ground), _owns: PhantomData }
+        let region = Region { base, len: 0, reserved, ground: Some(ground), _owns: PhantomData };
+        region.use_huge_pages();
+        region
     }
 
     /// Reserve room for `capacity` elements in huge pages; the length starts at zero.
@@ -53,11 +55,8 @@ impl<T: Pod> Region<T> {
 
     /// Advise huge pages for what is touched from now on.
     pub fn use_huge_pages(&self) {
-        if tuning::HUGE_PAGES {
-            // SAFETY: the range is the mapping (R1); the advice does not change its contents.
-            // A kernel without huge pages refuses; that costs speed only.
-            let _ = unsafe { madvise(self.base.as_ptr().cast(), self.reserved, Advice::LinuxHugepage) };
-        }
+        // SAFETY: the range is the memory (R1).
+        unsafe { advise_huge_pages(self.base.as_ptr().cast(), self.reserved) };
     }
 
     /// The same in pages of the usual size, for those who may stay small.
@@ -275,6 +274,24 @@ unsafe fn zero<T>(base: NonNull<T>, from: usize, to: usize, on_ground: bool) {
             // SAFETY: as for the first part.
             unsafe { base.cast::<u8>().add(first_page).write_bytes(0, end - first_page) };
         }
+    }
+}
+
+/// Advise huge pages for what this process touches first of a ground.
+pub fn use_huge_pages_on(ground: &Ground) {
+    // SAFETY: the memory of the ground.
+    unsafe { advise_huge_pages(ground.words().as_ptr().cast_mut().cast(), ground.bytes()) };
+}
+
+/// Advise huge pages, which does not change what is there.
+///
+/// # Safety
+/// There must be so many bytes of memory.
+unsafe fn advise_huge_pages(start: *mut std::ffi::c_void, bytes: usize) {
+    if tuning::HUGE_PAGES {
+        // A kernel without huge pages refuses; that costs speed only.
+        // SAFETY: the caller's promise.
+        let _ = unsafe { madvise(start, bytes, Advice::LinuxHugepage) };
     }
 }
 

@@ -176,7 +176,7 @@ impl Lead {
 
     /// Run `task` on all workers; each may need so much stack for a task.
     pub fn run(&self, table: &mut Solo, env: &Env, task: Task, stack: usize) -> Outcome {
-        let shared = table.share_with_outposts(self.allies.workers(), 1);
+        let shared = table.share_with_outposts(self.allies.workers());
         match self.allies.run(&Threads { shared: &shared, env }, task, stack) {
             Ok(answer) => answer.0,
             // A fault of the program: the caller's thread goes on with it.

@@ -63,7 +63,7 @@ pub struct Shared<'a> {
     roots: Vec<Ref>,
     /// In all processes.
     workers: usize,
-    /// Those of this process, by number.
+    /// Those who share this view, by number.
     here: Range<usize>,
     attention: Attention,
     stress: Option<u64>,
@@ -106,9 +106,9 @@ impl Solo {
         Shared::new(self.parts(), workers, workers)
     }
 
-    /// The same where only the first `here` of the workers are in this process; others come from outposts.
-    pub fn share_with_outposts(&mut self, workers: usize, here: usize) -> Shared<'_> {
-        Shared::new(self.parts(), workers, here)
+    /// The same where all workers but the first come from outposts.
+    pub fn share_with_outposts(&mut self, workers: usize) -> Shared<'_> {
+        Shared::new(self.parts(), workers, 1)
     }
 }
 

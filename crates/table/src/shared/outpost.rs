@@ -8,7 +8,7 @@ use super::{Keeper, Office, Shared, Stretch};
 use crate::allocation::Allocation;
 use crate::attention::Attention;
 use crate::division::Division;
-use crate::memory::SharedRegion;
+use crate::memory::{SharedRegion, use_huge_pages_on};
 use crate::solo::{Options, TableGround};
 use crate::sync::{Mutex, Ordering};
 
@@ -21,6 +21,8 @@ pub struct Outpost {
 impl Outpost {
     /// On the ground of the owner's tables, which have these options.
     pub fn new(ground: TableGround, options: &Options) -> Outpost {
+        let TableGround { nodes, index, cache, .. } = &ground;
+        [nodes, index, cache].into_iter().for_each(use_huge_pages_on);
         Outpost { ground, stress: options.stress }
     }
 
