@@ -70,17 +70,19 @@ fn ranks_explore_together() {
     }
 }
 
-/// Without knobs, ranks of one host work in memory that all of them can address.
+/// Without knobs for steps that travel, ranks of one host work on one table in memory that all of them can address.
 #[test]
-fn ranks_of_one_host_are_a_team() {
-    let models = [("beem/bakery.1.bdd", "1506"), ("beem/adding.1.bdd.gz", "7372"), ("beem/collision.1.bdd", "5593")];
-    for (ranks, workers, strategy) in [(2, "1", "par"), (3, "2", "chaining"), (4, "1", "bfs"), (2, "3", "par-full")] {
+fn ranks_of_one_host_have_one_table() {
+    let models = [("beem/bakery.1.bdd", "1506"), ("beem/adding.1.bdd.gz", "7372"), ("sylvan/anderson.4.ldd", "29641")];
+    for (ranks, workers, strategy) in [(2, "1", "par"), (3, "2", "chaining"), (4, "1", "saturation"), (2, "3", "auto")]
+    {
         for (path, states) in models {
-            let how = ["--strategy", strategy, "--workers", workers, "--mem", "64M", "--json", "--stats"];
+            let how =
+                ["--strategy", strategy, "--workers", workers, "--mem", "64M", "--json", "--stats", "--stress", "5000"];
             let output = mpirun(ranks, &[&["reach", &model(path)], &how[..]].concat());
             assert_eq!(code(&output), exit::COMPLETE, "{output:?}");
             assert_eq!((&json(&output)["states"], &json(&output)["ranks"]), (&states.into(), &ranks.into()));
-            assert!(stderr(&output).contains(&format!("Team      {ranks} ranks of {workers} workers")), "{output:?}");
+            assert!(stderr(&output).contains(&format!("Together  {ranks} ranks of {workers} workers")), "{output:?}");
         }
     }
 }
@@ -242,13 +244,15 @@ fn bad_nets_are_told_once() {
     write_net(&path, "<page id=\"g\">\n<place id=\"p\"/>\n<place id=\"p\"/>\n</page>");
     let kanban = model("pnml/Kanban-PT-00005.pnml");
     let lists = model("sylvan/blocks.2.ldd");
-    let cases: [(&[&str], &str); 6] = [
+    let cases: [(&[&str], &str); 7] = [
         (&["no-such-net.pnml"], "no-such-net.pnml: No such file"),
         (&[&path], "line 6, column 1: "),
         (&[&kanban, "--order", "units"], "there is no order `units` of this net"),
         (&[&kanban, "--engine", "bdd"], "several processes explore Petri nets with --engine mdd"),
         (&[&kanban, "--save-states", "states"], "the states of Petri nets cannot be saved yet"),
-        (&[&lists], ".bdd models and Petri nets only"),
+        (&[&lists, "--save-states", "states"], "several processes cannot save or compare the states yet"),
+        // A knob of steps that travel between hosts.
+        (&[&lists, "--tune=fibers=8"], ".bdd models and Petri nets only"),
     ];
     for (args, words) in cases {
         let output = mpirun(2, &[&["reach"], args].concat());
@@ -275,9 +279,9 @@ fn bad_input_is_told_once() {
     let output = mpirun(3, &["reach", "no-such-model.bdd"]);
     assert_eq!(code(&output), exit::INPUT, "{output:?}");
     assert_eq!(stderr(&output).matches("no-such-model.bdd: No such file").count(), 1, "{output:?}");
-    let output = mpirun(2, &["reach", &model("beem/phils.1.bdd"), "--strategy", "saturation"]);
+    let output = mpirun(2, &["reach", &model("beem/phils.1.bdd"), "--strategy", "saturation", "--tune=fibers=8"]);
     assert_eq!(code(&output), exit::INPUT, "{output:?}");
-    assert_eq!(stderr(&output).matches("saturation runs in one process").count(), 1, "{output:?}");
+    assert_eq!(stderr(&output).matches("saturation takes processes of one host").count(), 1, "{output:?}");
 }
 
 #[test]
