@@ -40,7 +40,6 @@ mod pace;
 pub mod question;
 pub mod shares;
 mod space;
-pub mod team;
 mod twin;
 mod wide;
 
