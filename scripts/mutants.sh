@@ -145,9 +145,9 @@ bytemuck::cast(self.0.load(Ordering::Acquire))
 bytemuck::cast(self.0.load(Ordering::Relaxed))
 END
 mutant meeting-number-relaxed crates/table/src/shared/rendezvous.rs loom table a_meeting <<'END'
-self.meetings.store(meeting + 1, Ordering::Release);
+self.meetings.cell().store(meeting.wrapping_add(1), Ordering::Release);
 ====
-self.meetings.store(meeting + 1, Ordering::Relaxed);
+self.meetings.cell().store(meeting.wrapping_add(1), Ordering::Relaxed);
 END
 mutant meeting-arrival-relaxed crates/table/src/shared/rendezvous.rs loom table a_meeting <<'END'
 self.arrived.fetch_add(1, Ordering::AcqRel)
@@ -175,9 +175,9 @@ let state = self.state.load(Ordering::Acquire);
 let state = self.state.load(Ordering::Relaxed);
 END
 mutant attention-raise-relaxed crates/tasks/src/attention.rs loom tasks '' <<'END'
-let before = self.word.fetch_or(bits, Ordering::AcqRel);
+let before = self.word.cell().fetch_or(bits, Ordering::AcqRel);
 ====
-let before = self.word.fetch_or(bits, Ordering::Relaxed);
+let before = self.word.cell().fetch_or(bits, Ordering::Relaxed);
 END
 mutant split-exchange-relaxed crates/tasks/src/deque/split.rs loom tasks '' <<'END'
 compare_exchange(seen, wanted, Ordering::AcqRel, Ordering::Relaxed)
@@ -205,24 +205,24 @@ mutant torn-entry crates/table/src/wide.rs unit table halves_never_mix --lib <<'
         }
 END
 mutant sleep-without-look crates/tasks/src/attention.rs loom tasks '' <<'END'
-        if before & reasons == 0 {
-            while self.bits() & reasons == 0 {
-                thread::park();
-            }
+        while seen & reasons == 0 {
+            self.word.sleep_while(seen);
+            seen = self.bits();
         }
 ====
-        if before & SLEEPING == 0 {
-            thread::park();
-        }
+        self.word.sleep_while(self.bits());
+        let _ = (&mut seen, reasons);
 END
 mutant raise-wakes-nobody crates/tasks/src/attention.rs loom tasks '' <<'END'
         if before & SLEEPING != 0
 ====
         if before & SLEEPING & bits != 0
 END
-mutant meeting-wakes-without-lock crates/table/src/shared/rendezvous.rs loom table '' <<'END'
-        drop(self.sleepers.lock().expect("nobody panics with this lock"));
+mutant meeting-wakes-nobody crates/table/src/shared/rendezvous.rs loom table '' <<'END'
+            self.meetings.wake_all();
+        } else {
 ====
+        } else {
 END
 mutant split-thief-does-not-exchange crates/tasks/src/deque/split.rs loom tasks '' <<'END'
         if !self.exchange(seen, pack(tail + 1, split)) {
@@ -273,27 +273,28 @@ tuning::KEEP_CACHE && entry.lives(|f| self.is_live(f))
 tuning::KEEP_CACHE && entry.lives(|f| f == f.regular() || self.is_live(f))
 END
 mutant share-off-by-one crates/table/src/shared/safepoint.rs shuttle table collection <<'END'
-        at(self.number)..at(self.number + 1)
+    at(number)..at(number + 1)
 ====
-        at(self.number)..at(self.number + 1).saturating_sub(1).max(at(self.number))
+    at(number)..at(number + 1).saturating_sub(1).max(at(number))
 END
 mutant due-lowered-after-the-meeting crates/table/src/shared/safepoint.rs shuttle table a_demand <<'END'
         if self.number == 0 {
             // Relaxed: the last meeting orders it before the next demand.
-            self.shared.due.store(0, Ordering::Relaxed);
+            self.shared.control.due.store(0, Ordering::Relaxed);
         }
-        self.shared.rendezvous.meet()
+        self.shared.control.rendezvous.meet()
 ====
-        self.shared.rendezvous.meet()?;
+        self.shared.control.rendezvous.meet()?;
         if self.number == 0 {
-            self.shared.due.store(0, Ordering::Relaxed);
+            self.shared.control.due.store(0, Ordering::Relaxed);
         }
         Ok(())
 END
 mutant marking-drops-a-batch crates/table/src/shared/marking.rs shuttle table '' <<'END'
-        exchange.batches.push(batch);
+        batch.0.iter().zip(positions).for_each(|(cell, &position)| cell.store(position, Ordering::Relaxed));
+        self.0.ready.store(ready + 1, Ordering::Relaxed);
 ====
-        let _: Vec<u32> = batch;
+        let _ = (batch, positions);
 END
 mutant marks-overwritten crates/table/src/shared/cells.rs shuttle table '' <<'END'
         self.get() & bit == 0 && self.0.fetch_or(bit, Ordering::Relaxed) & bit == 0
@@ -303,10 +304,10 @@ mutant marks-overwritten crates/table/src/shared/cells.rs shuttle table '' <<'EN
         before & bit == 0
 END
 mutant stretch-claimed-twice crates/table/src/shared/worker.rs shuttle table collection <<'END'
-            let start = shared.next_word.fetch_add(size, Ordering::Relaxed);
+            let start = shared.control.next_word.fetch_add(size, Ordering::Relaxed);
 ====
-            let start = shared.next_word.load(Ordering::Relaxed);
-            shared.next_word.store(start + size, Ordering::Relaxed);
+            let start = shared.control.next_word.load(Ordering::Relaxed);
+            shared.control.next_word.store(start + size, Ordering::Relaxed);
 END
 mutant roots-before-the-meeting crates/diagrams/src/threads.rs stress <<'END'
     state.take_part(|roots| {

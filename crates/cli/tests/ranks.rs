@@ -87,6 +87,21 @@ fn ranks_of_one_host_have_one_table() {
     }
 }
 
+/// A model that needs more than twice the memory of one rank.
+#[test]
+fn four_ranks_have_the_memory_of_four() {
+    let lamport = model("beem/lamport.5.bdd.gz");
+    let explore = |ranks, memory| {
+        let how = ["--strategy", "par", "--workers", "1", "--mem", memory, "--json"];
+        json(&mpirun(ranks, &[&["reach", &lamport], &how[..]].concat()))
+    };
+    for memory in ["3500K", "7M"] {
+        let alone = explore(1, memory);
+        assert!(alone["reason"].as_str().is_some_and(|reason| reason.contains("memory budget")), "{alone}");
+    }
+    assert_eq!(explore(4, "3500K")["states"], "1066800");
+}
+
 #[test]
 fn limits_of_ranks_end_in_unknown() {
     let large = model("beem/collision.4.bdd.gz");
