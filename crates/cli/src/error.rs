@@ -4,7 +4,6 @@ use crate::rival;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 use std::path::Path;
-use std::process::ExitCode;
 use tremula_studies::StudyError;
 
 /// How the program ends. The numbers are part of the command line contract.
@@ -26,12 +25,6 @@ impl Exit {
     /// The number.
     pub fn code(self) -> i32 {
         self as i32
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit as u8)
     }
 }
 
@@ -115,6 +108,15 @@ fn plain(error: &std::io::Error) -> String {
     }
 }
 
+/// End the program; what it printed was flushed when it was written.
+pub fn end(code: i32) -> ! {
+    if rival::is_about() {
+        // Handlers of an ordinary end would take the libraries of a device away from a thread that is in them.
+        signal_hook::low_level::exit(code);
+    }
+    std::process::exit(code)
+}
+
 /// Make every panic, in any thread but that of a [rival], end the program with a short message and its own exit code.
 pub fn exit_on_panic() {
     std::panic::set_hook(Box::new(|panic| {
@@ -127,7 +129,7 @@ pub fn exit_on_panic() {
             text += &format!("{backtrace}\n");
         }
         crate::output::to_stderr(&text);
-        std::process::exit(Exit::Internal.code());
+        end(Exit::Internal.code());
     }));
 }
 

@@ -72,19 +72,16 @@ mod watch;
 use args::{Args, Command};
 use clap::Parser;
 use error::{Exit, Failure};
-use std::process::ExitCode;
 use std::time::Instant;
 
-fn main() -> ExitCode {
+fn main() {
     let started = Instant::now();
     error::exit_on_panic();
-    match dispatch(Args::parse(), started) {
-        Ok(exit) => exit.into(),
-        Err(failure) => {
-            output::to_stderr(&format!("tremula: {failure}\n"));
-            failure.exit().into()
-        }
-    }
+    let exit = dispatch(Args::parse(), started).unwrap_or_else(|failure| {
+        output::to_stderr(&format!("tremula: {failure}\n"));
+        failure.exit()
+    });
+    error::end(exit.code());
 }
 
 fn dispatch(args: Args, started: Instant) -> Result<Exit, Failure> {

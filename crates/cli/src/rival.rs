@@ -6,6 +6,7 @@
 
 use crate::model;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tremula_bulk::{Bulk, Diagram, Graph, Machine};
@@ -25,6 +26,33 @@ const RELATIONS_PER_MODEL: usize = 2;
 
 /// How often somebody who waits looks whether all are stopped.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// Threads of rivals that have not ended.
+static ABOUT: AtomicUsize = AtomicUsize::new(0);
+
+/// May a thread be inside the libraries of a device?
+pub fn is_about() -> bool {
+    // Acquires from those that have ended what they did in the libraries.
+    ABOUT.load(Ordering::Acquire) > 0
+}
+
+/// Counts a thread for as long as it lives.
+struct Presence;
+
+impl Presence {
+    fn new() -> Presence {
+        // Relaxed: before the thread starts.
+        ABOUT.fetch_add(1, Ordering::Relaxed);
+        Presence
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        // Released to `is_about`.
+        ABOUT.fetch_sub(1, Ordering::Release);
+    }
+}
 
 /// A device at work, or about to be.
 pub struct Rival(Arc<Shared>);
@@ -88,7 +116,9 @@ impl Rival {
             shared.become_state(State::Ended(None));
             return rival;
         };
+        let presence = Presence::new();
         let body = move || {
+            let _presence = presence;
             let compete =
                 || shared.wait_for_start(game.head_start).then(|| shared.compete(&game, lease, open)).flatten();
             // A driver that does not fit may panic: that is the device's matter only.
@@ -210,6 +240,7 @@ mod tests {
         let game = game(Duration::from_secs(3600));
         let processors = game.processors.clone();
         let rival = Rival::start(game, |_: &Graph, _: &Diagram| -> Option<Twin> { panic!("started") });
+        assert!(is_about());
         rival.stop();
         assert!(rival.wait().is_none() && !processors.is_cancelled());
         // The thread ends, too.

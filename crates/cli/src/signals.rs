@@ -1,5 +1,6 @@
 //! Signals, turned into messages for the watching thread.
 
+use crate::error::end;
 use crate::watch::Message;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::flag;
@@ -51,7 +52,7 @@ pub fn forward(to: Sender<Message>) -> std::io::Result<()> {
             if to.send(Message::Signal(signal)).is_err() {
                 // The result is being printed: nothing is left to interrupt but the printing.
                 if signal != Signal::Status {
-                    std::process::exit(signal.exit_code());
+                    end(signal.exit_code());
                 }
             }
         }

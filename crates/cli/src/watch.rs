@@ -4,7 +4,7 @@
 //! Where they do not look, reading or counting, they are given some grace; then this thread prints what is known and ends
 //! the program. So limits hold whatever the explorer is doing, and an interrupt is answered within a second.
 
-use crate::error::Exit;
+use crate::error::{Exit, end};
 use crate::output::to_stderr;
 use crate::progress::{Meter, StatusLine, full_status};
 use crate::report::Report;
@@ -138,7 +138,7 @@ impl Watcher {
             Signal::Status => self.answer(),
             Signal::Interrupt | Signal::Terminate if self.run.known().stop.is_some() => {
                 self.clear();
-                std::process::exit(signal.exit_code());
+                end(signal.exit_code());
             }
             Signal::Interrupt | Signal::Terminate => {
                 self.run.stop(Stop::Interrupted);
@@ -159,7 +159,7 @@ impl Watcher {
             self.clear();
             let doing = self.run.known().phase.doing();
             let reason = format!("{}, cut off while {doing}", self.run.stop_reason());
-            std::process::exit((self.last_words.tell)(&self.run, reason).code());
+            end((self.last_words.tell)(&self.run, reason).code());
         }
     }
 
