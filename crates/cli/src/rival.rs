@@ -2,7 +2,8 @@
 //!
 //! Nothing in a model tells who that will be: saturation on one processor beats a device on many models, and the other way
 //! round. So the processors begin, and where they are not done after a while, the device begins too. Whoever is done stops
-//! the other one. Nobody waits for a device that has lost.
+//! the other one; the device is done when its answer is in the memory of the processors. Nobody waits for a device that
+//! has lost.
 
 use crate::model;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -67,10 +68,8 @@ struct Shared {
 /// How far the device is.
 enum State {
     Competing,
-    /// It was first, and keeps its answer until the memory of the processors is free.
-    First,
-    /// Its answer is wanted.
-    Wanted,
+    /// The processors have ended without an answer, and have given back their memory.
+    Alone,
     Ended(Option<Won>),
 }
 
@@ -123,6 +122,9 @@ impl Rival {
                 || shared.wait_for_start(game.head_start).then(|| shared.compete(&game, lease, open)).flatten();
             // A driver that does not fit may panic: that is the device's matter only.
             let won = catch_unwind(AssertUnwindSafe(compete)).unwrap_or(None);
+            if won.is_some() {
+                game.processors.cancel();
+            }
             shared.become_state(State::Ended(won));
         };
         if std::thread::Builder::new().name(THREAD.to_owned()).spawn(body).is_err() {
@@ -146,11 +148,11 @@ impl Rival {
         while !self.0.attention.is_cancelled() {
             match &mut *state {
                 State::Ended(won) => return won.take(),
-                State::First => {
-                    *state = State::Wanted;
+                State::Competing => {
+                    *state = State::Alone;
                     self.0.changed.notify_all();
                 }
-                State::Competing | State::Wanted => {}
+                State::Alone => {}
             }
             state = self.0.sleep(state, LOOK);
         }
@@ -181,24 +183,25 @@ impl Shared {
         !self.attention.is_cancelled()
     }
 
-    /// The device's exploration; nothing if it does not get to the end, or its answer is not wanted.
+    /// False if the processors have the answer, or all are stopped.
+    fn wait_until_alone(&self) -> bool {
+        let mut state = self.lock();
+        while !matches!(*state, State::Alone) && !self.attention.is_cancelled() {
+            state = self.sleep(state, LOOK);
+        }
+        !self.attention.is_cancelled()
+    }
+
+    /// The device's exploration; nothing if it does not get to the end, or its answer cannot be brought back.
     fn compete<M: Machine>(&self, game: &Match, mut lease: Lease, open: impl Opener<M>) -> Option<Won> {
         let graph = Graph::compile(&game.model).ok()?;
         lease.resize(graph.bytes()).ok()?;
         let machine = open(&graph, &Diagram::of_initial_states(&game.model))?;
         let space = Bulk::new(machine, &graph, self.attention.clone());
         let reached = explore(&space, game.strategy, &mut ()).ok()?;
-        self.become_state(State::First);
-        game.processors.cancel();
-        let mut state = self.lock();
-        while !matches!(*state, State::Wanted) {
-            if self.attention.is_cancelled() {
-                return None;
-            }
-            state = self.sleep(state, LOOK);
-        }
-        drop(state);
-        let (states, lease) = space.export(&reached.states, &game.budget).ok()?;
+        // The processors go on meanwhile; what it lacks may be the memory that they have.
+        let export = || space.export(&reached.states, &game.budget).ok();
+        let (states, lease) = export().or_else(|| self.wait_until_alone().then(export).flatten())?;
         Some(Won { states, lease, rounds: reached.rounds, levels: reached.levels, strategy: reached.strategy })
     }
 }
@@ -207,7 +210,8 @@ impl Shared {
 mod tests {
     use super::*;
     use std::time::Instant;
-    use tremula_bulk::Twin;
+    use tremula_bulk::layout::Ref;
+    use tremula_bulk::{Figures, Grown, Part, Root, Trouble, Twin};
     use tremula_engines::Order;
     use tremula_models::{Limits, read_file};
 
@@ -232,6 +236,57 @@ mod tests {
         assert!(processors.is_cancelled());
         assert!(won.rounds > 1 && won.levels.is_some() && won.strategy == PAR);
         assert!(!won.states.nodes.is_empty() && won.lease.bytes() > 0);
+    }
+
+    /// A twin whose first exports fail.
+    struct Clumsy {
+        twin: Twin,
+        /// Exports that were asked for.
+        asked: Arc<AtomicUsize>,
+        failing: usize,
+    }
+
+    impl Machine for Clumsy {
+        fn heed(&mut self, attention: &Attention) {
+            self.twin.heed(attention);
+        }
+        fn sweep(&mut self, roots: &[Root]) -> Result<Vec<Ref>, Trouble> {
+            self.twin.sweep(roots)
+        }
+        fn grow(&mut self, root: &Root) -> Result<Grown, Trouble> {
+            self.twin.grow(root)
+        }
+        fn collect(&mut self, keep: &[Ref]) -> Result<Vec<Ref>, Trouble> {
+            self.twin.collect(keep)
+        }
+        fn export(&mut self, set: Ref, budget: &Budget) -> Result<(Diagram, Lease), Trouble> {
+            // Relaxed: a count.
+            let before = self.asked.fetch_add(1, Ordering::Relaxed);
+            if before < self.failing { Err(Trouble::Full(Part::Host)) } else { self.twin.export(set, budget) }
+        }
+        fn initial(&self) -> Ref {
+            self.twin.initial()
+        }
+        fn figures(&self) -> Figures {
+            self.twin.figures()
+        }
+    }
+
+    #[test]
+    fn processors_go_on_until_the_answer_is_brought_back() {
+        for (failing, is_answered) in [(1, true), (2, false)] {
+            let (game, asked) = (game(Duration::ZERO), Arc::new(AtomicUsize::new(0)));
+            let (processors, exports) = (game.processors.clone(), Arc::clone(&asked));
+            let rival = Rival::start(game, move |graph: &Graph, initial: &Diagram| {
+                twin(graph, initial).map(|twin| Clumsy { twin, asked, failing })
+            });
+            while exports.load(Ordering::Relaxed) == 0 {
+                std::thread::yield_now();
+            }
+            assert!(!processors.is_cancelled());
+            assert_eq!(rival.wait().is_some(), is_answered);
+            assert_eq!((exports.load(Ordering::Relaxed), processors.is_cancelled()), (2, is_answered));
+        }
     }
 
     #[test]
