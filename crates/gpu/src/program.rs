@@ -17,8 +17,10 @@ const SOURCE: &str = concat!(
     include_str!("../kernels/sweep.cu"),
     include_str!("../kernels/laboratory.cu"),
 );
-/// The first architecture that swaps sixteen bytes.
+/// The first architecture that swaps sixteen bytes; the driver translates for the device that there is.
 const ARCHITECTURE: &str = "compute_90";
+/// The same as a device, for which NVRTC translates to the end.
+const DEVICE: &str = "sm_90";
 const CAPABILITY: (i32, i32) = (9, 0);
 
 /// Threads of a block; there is one block on each multiprocessor.
@@ -94,18 +96,19 @@ pub enum NoDevice {
     TooSmall,
 }
 
-/// Compile the kernels; no device is needed for that. The result is PTX.
+/// Compile the kernels to the instructions of a device, so that PTX in them is checked, too; no device is needed for that.
+/// The result is PTX.
 pub fn compile_kernels() -> Result<String, NoDevice> {
-    compile().map(|ptx| ptx.to_src())
+    compile(DEVICE).map(|ptx| ptx.to_src())
 }
 
-fn compile() -> Result<Ptx, NoDevice> {
+fn compile(architecture: &'static str) -> Result<Ptx, NoDevice> {
     // SAFETY: only tries to load the library.
     if !unsafe { cudarc::nvrtc::sys::is_culib_present() } {
         return Err(NoDevice::NoCompiler);
     }
     let options = CompileOptions {
-        arch: Some(ARCHITECTURE),
+        arch: Some(architecture),
         options: definitions().chain(["--std=c++17".to_owned()]).collect(),
         name: Some("sweep.cu".to_owned()),
         ..CompileOptions::default()
@@ -164,7 +167,7 @@ pub fn find_device() -> Result<Arc<CudaContext>, NoDevice> {
 
 /// The kernels, on a device.
 pub fn load(context: &Arc<CudaContext>) -> Result<Arc<CudaModule>, NoDevice> {
-    context.load_module(compile()?).map_err(|error| NoDevice::Kernels(describe(&error)))
+    context.load_module(compile(ARCHITECTURE)?).map_err(|error| NoDevice::Kernels(describe(&error)))
 }
 
 /// What the driver says.
