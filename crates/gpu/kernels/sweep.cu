@@ -45,10 +45,11 @@ __device__ void pass_on(const Sweep& sweep, const Tile& tile, const Step& step, 
 __device__ void expand_level(const Sweep& sweep, const Tile& tile, Stock& stock, u64* buffer, const Step& step, u32 own,
                              u32 tiles) {
     for (u64 half = own; half < 2ull * step.count; half += tiles) {
-        // Not to be looked at if it was given up: lists are incomplete then.
-        u32 number = sweep.list[step.start + half / 2], stop = 0;
+        // Asked before the list is read: if it was given up, that may be shorter than the counts tell.
+        u32 stop = 0;
         if (tile.lane == 0) stop = is_given_up(sweep);
         if (tile.first(stop)) return;
+        u32 number = sweep.list[step.start + half / 2];
         if (number == HOLE) continue;
         if (sweep.requests[number].level == step.level) {
             split(sweep, tile, stock, buffer, step, number, half % 2);
@@ -162,8 +163,9 @@ __device__ u32 resolve_growth(const Sweep& sweep, u32 own, u32 answer) {
 __device__ void reduce_level(const Sweep& sweep, u32 level, u64 start, u32 count, u32 own, u32 threads) {
     u32 answers = sweep.grow ? 2 : 1;
     for (u64 at = own; at < (u64)count * answers; at += threads) {
-        u32 number = sweep.list[start + at / answers];
+        // Asked first, as on the way down.
         if (is_given_up(sweep)) return;
+        u32 number = sweep.list[start + at / answers];
         if (number == HOLE || sweep.requests[number].level != level) continue;
         Request& request = sweep.requests[number];
         if (at % answers == 0) {

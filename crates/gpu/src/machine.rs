@@ -338,7 +338,8 @@ impl Cuda {
 /// Memory that nobody has written to, at least one item of it.
 fn fresh<T: DeviceRepr>(stream: &Arc<CudaStream>, length: usize) -> Result<CudaSlice<T>, DriverError> {
     // SAFETY: what is read of it was written before: places of tables are zeroed or uploaded before the table is used,
-    // requests, elements and lists are read only up to the counts of what was written.
+    // requests, elements and lists are read only up to the counts of what was written. Where there was no room for all
+    // that was counted, the kernel says so before the next step, and nothing more is read.
     unsafe { stream.alloc(length.max(1)) }
 }
 
