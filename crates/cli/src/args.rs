@@ -141,7 +141,8 @@ pub struct ReachArgs {
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategy)]
     pub strategy: Strategy,
     /// Kind of diagrams: auto, bdd, ldd (for .ldd files) or mdd (for Petri nets);
-    /// or gpu, which is bdd on an NVIDIA device
+    /// or gpu, which is bdd on an NVIDIA device. With auto, a device may explore
+    /// .bdd and .ldd models beside the processors
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = engine)]
     pub engine: Engine,
     /// Worker threads [default: all cores that the machine or container allows]
@@ -151,8 +152,8 @@ pub struct ReachArgs {
     /// the machine or container allows [default: 80%]
     #[arg(long, value_name = "SIZE")]
     pub mem: Option<Size>,
-    /// Memory of the device, with --engine gpu: bytes, or a percentage of what
-    /// is free there [default: 50%]
+    /// Memory of the device, with --engine gpu and auto: bytes, or a percentage
+    /// of what is free there [default: 50%]
     #[arg(long, value_name = "SIZE")]
     pub gpu_mem: Option<Size>,
     /// Give up after so many seconds

@@ -2,7 +2,7 @@
 
 use crate::bench_args::{BenchArgs, FabricArgs, FindingsArgs, GpuArgs, Study, TableArgs, TasksArgs};
 use crate::error::{Exit, Failure};
-use crate::gpu::device_bytes;
+use crate::gpu::{device_bytes, find};
 use crate::memory::Size;
 use crate::{model, output, ranks};
 use serde::Serialize;
@@ -33,10 +33,14 @@ pub fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
 }
 
 fn gpu(args: &GpuArgs) -> Result<Exit, Failure> {
+    let device = find()?;
     let usual = if args.quick { GpuOptions::quick() } else { GpuOptions::default() };
     let options = GpuOptions {
         reps: args.reps.map_or(usual.reps, |reps| reps as usize),
-        bytes: args.gpu_mem.map_or(Ok(usual.bytes), |size| device_bytes(Some(size))).map_err(StudyError::from)?,
+        bytes: args
+            .gpu_mem
+            .map_or(Ok(usual.bytes), |size| device_bytes(&device, Some(size)))
+            .map_err(StudyError::from)?,
         models: args.models.iter().map(|path| named_model(path)).collect::<Result<_, _>>()?,
         ..usual
     };

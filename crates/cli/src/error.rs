@@ -2,7 +2,9 @@
 
 use crate::rival;
 use serde::{Deserialize, Serialize};
+use std::cell::Cell;
 use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use tremula_studies::StudyError;
 
@@ -117,10 +119,23 @@ pub fn end(code: i32) -> ! {
     std::process::exit(code)
 }
 
-/// Make every panic, in any thread but that of a [rival], end the program with a short message and its own exit code.
+thread_local! {
+    /// Does this thread know what to do about a panic?
+    static CATCHES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Call libraries of a device, which panic where they lack something; what they say is the error then.
+pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    let before = CATCHES.replace(true);
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    CATCHES.set(before);
+    outcome.map_err(|panic| panic.downcast_ref::<String>().map_or("it panics".to_owned(), String::clone))
+}
+
+/// Make every panic that nobody [`catch`]es end the program with a short message and its own exit code.
 pub fn exit_on_panic() {
     std::panic::set_hook(Box::new(|panic| {
-        if std::thread::current().name() == Some(rival::THREAD) {
+        if CATCHES.get() {
             return;
         }
         let backtrace = std::backtrace::Backtrace::capture();
@@ -136,6 +151,14 @@ pub fn exit_on_panic() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn panics_of_libraries_are_errors() {
+        let symbol = "cuCtxCreate";
+        assert_eq!(catch(|| 1), Ok(1));
+        assert_eq!(catch(|| panic!("no {symbol}")), Err::<(), String>("no cuCtxCreate".to_owned()));
+        assert!(!CATCHES.get());
+    }
 
     #[test]
     fn system_messages_lose_their_number() {

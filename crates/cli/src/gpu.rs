@@ -1,7 +1,7 @@
 //! `tremula reach --engine gpu`: binary models on an accelerator.
 
-use crate::args::ReachArgs;
-use crate::error::Failure;
+use crate::args::{Engine, ReachArgs};
+use crate::error::{Failure, catch};
 use crate::memory::Size;
 use crate::numbers::{self, short};
 use crate::output;
@@ -10,11 +10,21 @@ use crate::run::{Phase, Run};
 use tremula_bulk::{Bulk, Diagram, Figures, Graph, Machine, Part, Set, Trouble as DeviceTrouble};
 use tremula_diagrams::{Bdd, Error, Manager};
 use tremula_engines::{Order, Strategy, explore as explore_rounds};
-use tremula_gpu::{Cuda, NoDevice};
+use tremula_gpu::{Cuda, Device, NoDevice};
 use tremula_models::BddSystem;
 
 /// The part of the device's free memory that is used when nobody says otherwise.
 const DEFAULT_PERCENT: f64 = 50.0;
+
+/// Find the first device.
+pub fn find() -> Result<Device, Failure> {
+    with_libraries(Device::first)
+}
+
+/// Find it if it is to explore. That comes before everything else: without a device, no limit matters.
+pub fn find_if_wanted(args: &ReachArgs) -> Result<Option<Device>, Trouble> {
+    (args.engine == Engine::Gpu).then(find).transpose().map_err(trouble_of_engine)
+}
 
 /// Explore on the first device, and bring the states back into `manager`.
 pub fn explore(args: &ReachArgs, run: &Run, model: &BddSystem, manager: &Manager) -> Result<Bdd, Trouble> {
@@ -23,8 +33,11 @@ pub fn explore(args: &ReachArgs, run: &Run, model: &BddSystem, manager: &Manager
     run.known().strategy = strategy;
     let graph = Graph::compile(model).map_err(|error| Trouble::Failed(Failure::Internal(error.to_string())))?;
     let _lease = run.budget.take(graph.bytes()).map_err(|_| Trouble::Unknown(run.memory_reason()))?;
-    let bytes = device_bytes(args.gpu_mem).map_err(no_device)?;
-    let machine = Cuda::new(&graph, &Diagram::of_initial_states(model), bytes).map_err(no_device)?;
+    let open = || -> Result<(usize, Cuda), NoDevice> {
+        let bytes = device_bytes(&Device::first()?, args.gpu_mem)?;
+        Ok((bytes, Cuda::new(&graph, &Diagram::of_initial_states(model), bytes)?))
+    };
+    let (bytes, machine) = with_libraries(open).map_err(trouble_of_engine)?;
     let space = Bulk::new(machine, &graph, run.attention.clone());
     run.enter(Phase::Reach);
     let result = explore_rounds(&space, strategy, &mut Note { run });
@@ -73,23 +86,45 @@ pub fn strategy_for_devices(strategy: Strategy) -> Strategy {
 
 /// A machine on the first device, if there is one and it has room.
 pub fn open(memory: Option<Size>, graph: &Graph, initial: &Diagram) -> Option<Cuda> {
-    Cuda::new(graph, initial, device_bytes(memory).ok()?).ok()
+    let device = Device::first().ok()?;
+    Cuda::new(graph, initial, device_bytes(&device, memory).ok()?).ok()
 }
 
 /// Bytes of the device: percentages are of what it has free.
-pub fn device_bytes(size: Option<Size>) -> Result<usize, NoDevice> {
+pub fn device_bytes(device: &Device, size: Option<Size>) -> Result<usize, NoDevice> {
     match size.unwrap_or(Size::Percent(DEFAULT_PERCENT)) {
         Size::Bytes(bytes) => Ok(bytes),
-        Size::Percent(percent) => Ok((Cuda::free_memory()? as f64 * percent / 100.0) as usize),
+        Size::Percent(percent) => Ok((device.free_memory()? as f64 * percent / 100.0) as usize),
     }
 }
 
-fn no_device(problem: NoDevice) -> Trouble {
-    let text = format!("--engine gpu: {problem}");
+/// Do something with driver and compiler.
+fn with_libraries<T>(work: impl FnOnce() -> Result<T, NoDevice>) -> Result<T, Failure> {
+    match catch(work) {
+        Ok(outcome) => outcome.map_err(|problem| no_device(&problem)),
+        Err(panic) => Err(Failure::Input(format!("the driver or NVRTC does not fit: {panic}"))),
+    }
+}
+
+fn no_device(problem: &NoDevice) -> Failure {
     match problem {
-        NoDevice::TooSmall => Trouble::Unknown(text),
-        NoDevice::Kernels(_) | NoDevice::Failed(_) => Trouble::Failed(Failure::Internal(text)),
-        _ => Trouble::input(text),
+        NoDevice::TooSmall => Failure::Limit(format!("{problem} into what --gpu-mem allows")),
+        NoDevice::Failed(_) => Failure::Internal(problem.to_string()),
+        NoDevice::Memory { bytes, problem } => {
+            let size = numbers::bytes(*bytes as u64);
+            Failure::Input(format!("{size} of device memory cannot be had: {problem}"))
+        }
+        _ => Failure::Input(problem.to_string()),
+    }
+}
+
+/// What the failure of a device means to who wants to explore there.
+fn trouble_of_engine(failure: Failure) -> Trouble {
+    let name = |text: String| format!("--engine gpu: {text}");
+    match failure {
+        Failure::Limit(text) => Trouble::Unknown(name(text)),
+        Failure::Input(text) => Trouble::Failed(Failure::Input(name(text))),
+        Failure::Internal(text) => Trouble::Failed(Failure::Internal(name(text))),
     }
 }
 

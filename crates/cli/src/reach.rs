@@ -123,6 +123,7 @@ fn finish(
 
 /// Load, explore and count; `figures` are those at the end, whatever the end.
 fn explore(args: &ReachArgs, run: &Run, figures: &mut Option<Figures>) -> Result<Answer, Trouble> {
+    let _device = gpu::find_if_wanted(args)?;
     match read_any(run)? {
         TransitionSystem::Net(net) if binary::is_wanted(args) => {
             explore_net_in_bits(args, run, binary::Net::new(args, run, &net)?, figures)

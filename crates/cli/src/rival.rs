@@ -5,8 +5,8 @@
 //! the other one; the device is done when its answer is in the memory of the processors. Nobody waits for a device that
 //! has lost.
 
+use crate::error::catch;
 use crate::model;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -17,9 +17,6 @@ use tremula_models::BddSystem;
 
 /// How long the processors have for themselves: what takes them no longer is not worth the start of a device.
 pub const HEAD_START: Duration = Duration::from_secs(1);
-
-/// The name of the device's thread: a panic there is no more than a lost match.
-pub const THREAD: &str = "device";
 
 /// Bytes for the device's relations, for each byte of the model, kept for it before the processors begin and take what there
 /// is. Measured: at most 1.6.
@@ -121,13 +118,13 @@ impl Rival {
             let compete =
                 || shared.wait_for_start(game.head_start).then(|| shared.compete(&game, lease, open)).flatten();
             // A driver that does not fit may panic: that is the device's matter only.
-            let won = catch_unwind(AssertUnwindSafe(compete)).unwrap_or(None);
+            let won = catch(compete).ok().flatten();
             if won.is_some() {
                 game.processors.cancel();
             }
             shared.become_state(State::Ended(won));
         };
-        if std::thread::Builder::new().name(THREAD.to_owned()).spawn(body).is_err() {
+        if std::thread::Builder::new().name("device".to_owned()).spawn(body).is_err() {
             rival.0.become_state(State::Ended(None));
         }
         rival

@@ -29,7 +29,7 @@ fn wrong_arguments_are_refused() {
     assert_refused(&["reach", &path, "--workers", "0"], "--workers");
     assert_refused(&["reach", &path, "--mem", "lots"], "50%");
     assert_refused(&["reach", &path, "--gpu-mem", "lots"], "50%");
-    assert_refused(&["reach", &path, "--engine", "gpu", "--strategy", "explicit"], "is for Petri nets");
+    assert_refused(&["reach", &path, "--engine", "bdd", "--strategy", "explicit"], "is for Petri nets");
     assert_refused(&["reach", &path, "--timeout", "-1"], "number of seconds");
     assert_refused(&["reach", &path, "--timeout", "soon"], "number of seconds");
     assert_refused(&["convert", &path, "out.bdd", "--layout", "other"], "sylvan");

@@ -21,6 +21,18 @@ fn a_missing_device_is_named() {
 }
 
 #[test]
+fn a_missing_device_is_named_before_any_limit() {
+    for limit in [["--mem", "1K"], ["--timeout", "0"], ["--gpu-mem", "1"]] {
+        let output = run(&[&["reach", &model("beem/phils.1.bdd"), "--engine", "gpu"][..], &limit].concat());
+        if stderr(&output).contains("--engine gpu: there is no") {
+            assert_eq!(code(&output), exit::INPUT, "{output:?}");
+        } else {
+            assert_eq!(code(&output), exit::LIMIT, "{output:?}");
+        }
+    }
+}
+
+#[test]
 fn the_study_names_a_missing_device() {
     let output = run(&["bench", "gpu", "--quick", "--reps", "1", "--json"]);
     if code(&output) == exit::COMPLETE {

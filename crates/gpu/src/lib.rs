@@ -28,4 +28,4 @@ mod program;
 
 pub use laboratory::Laboratory;
 pub use machine::Cuda;
-pub use program::{NoDevice, compile_kernels};
+pub use program::{Device, NoDevice, Version, compile_kernels};

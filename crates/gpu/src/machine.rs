@@ -90,12 +90,6 @@ impl Cuda {
         program::has_driver()
     }
 
-    /// The memory that the first device has left, in bytes.
-    pub fn free_memory() -> Result<usize, NoDevice> {
-        let context = program::find_device()?;
-        Ok(context.mem_get_info().map_err(|error| NoDevice::NotFound(describe(&error)))?.0)
-    }
-
     /// Give a thread to each half of a short request from so many of them at a level on. The results are the same.
     pub fn set_wide(&mut self, requests: u32) {
         self.wide = requests;
@@ -126,7 +120,7 @@ impl Cuda {
     pub fn new(graph: &Graph, initial: &Diagram, bytes: usize) -> Result<Cuda, NoDevice> {
         let context = program::find_device()?;
         let kernel = program::load(&context)?.load_function("sweep");
-        let kernel = kernel.map_err(|error| NoDevice::Kernels(describe(&error)))?;
+        let kernel = kernel.map_err(|error| program::refused(&error))?;
         let blocks = blocks(&context, &kernel).map_err(|error| NoDevice::NotFound(describe(&error)))?;
         let shares = Shares::of(bytes);
         let (nodes, initial) = first_table(initial, FIRST_PLACES, shares.places).map_err(|_| NoDevice::TooSmall)?;

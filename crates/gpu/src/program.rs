@@ -3,6 +3,7 @@
 use crate::memory::HOLE;
 use cudarc::driver::{CudaContext, CudaModule, DriverError};
 use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
+use std::fmt;
 use std::sync::Arc;
 use tremula_bulk::graph::IDENTITY;
 use tremula_bulk::layout::{BOTTOM, FACTORS, REQUEST_BIT, Ref, SPREAD};
@@ -78,8 +79,23 @@ pub enum NoDevice {
         capability: (i32, i32),
     },
     /// The kernels do not compile.
-    #[error("the kernels do not compile: {0}")]
-    Kernels(String),
+    #[error("NVRTC {version} does not compile the kernels: {problem}")]
+    Kernels {
+        /// Of the compiler.
+        version: Version,
+        /// What it says.
+        problem: String,
+    },
+    /// The driver does not take the kernels.
+    #[error("the driver, which is for CUDA {driver}, refuses kernels that NVRTC {compiler} has compiled: {problem}")]
+    Refused {
+        /// Of the driver.
+        driver: Version,
+        /// Of the compiler.
+        compiler: Version,
+        /// What the driver says.
+        problem: String,
+    },
     /// Its memory cannot be had.
     #[error("{bytes} bytes of device memory cannot be had: {problem}")]
     Memory {
@@ -96,6 +112,55 @@ pub enum NoDevice {
     TooSmall,
 }
 
+/// A version of CUDA.
+#[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
+pub struct Version {
+    /// The first number.
+    pub major: i32,
+    /// The second one.
+    pub minor: i32,
+}
+
+impl Version {
+    /// What the driver was made for; zeros if it does not tell.
+    fn of_driver() -> Version {
+        let mut version = 0;
+        // SAFETY: writes an integer, and there is a place for it.
+        unsafe { cudarc::driver::sys::cuDriverGetVersion(&raw mut version) };
+        Version { major: version / 1000, minor: version % 1000 / 10 }
+    }
+
+    /// That of the compiler, which is there; zeros if it does not tell.
+    fn of_compiler() -> Version {
+        let mut version = Version::default();
+        // SAFETY: writes two integers, and there are places for them.
+        unsafe { cudarc::nvrtc::sys::nvrtcVersion(&raw mut version.major, &raw mut version.minor) };
+        version
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// The first device. While somebody has it, it need not be started again.
+pub struct Device(Arc<CudaContext>);
+
+impl Device {
+    /// Find it, and see whether it can run the kernels and whether there is a compiler for them.
+    pub fn first() -> Result<Device, NoDevice> {
+        let context = find_device()?;
+        if has_compiler() { Ok(Device(context)) } else { Err(NoDevice::NoCompiler) }
+    }
+
+    /// The memory that it has left, in bytes.
+    pub fn free_memory(&self) -> Result<usize, NoDevice> {
+        Ok(self.0.mem_get_info().map_err(|error| NoDevice::NotFound(describe(&error)))?.0)
+    }
+}
+
 /// Compile the kernels to the instructions of a device, so that PTX in them is checked, too; no device is needed for that.
 /// The result is PTX.
 pub fn compile_kernels() -> Result<String, NoDevice> {
@@ -103,8 +168,7 @@ pub fn compile_kernels() -> Result<String, NoDevice> {
 }
 
 fn compile(architecture: &'static str) -> Result<Ptx, NoDevice> {
-    // SAFETY: only tries to load the library.
-    if !unsafe { cudarc::nvrtc::sys::is_culib_present() } {
+    if !has_compiler() {
         return Err(NoDevice::NoCompiler);
     }
     let options = CompileOptions {
@@ -114,9 +178,13 @@ fn compile(architecture: &'static str) -> Result<Ptx, NoDevice> {
         ..CompileOptions::default()
     };
     compile_ptx_with_opts(SOURCE, options).map_err(|error| match error {
-        CompileError::CompileError { log, .. } => NoDevice::Kernels(log.to_string_lossy().into_owned()),
-        other => NoDevice::Kernels(other.to_string()),
+        CompileError::CompileError { log, .. } => do_not_compile(log.to_string_lossy().into_owned()),
+        other => do_not_compile(other.to_string()),
     })
+}
+
+fn do_not_compile(problem: String) -> NoDevice {
+    NoDevice::Kernels { version: Version::of_compiler(), problem }
 }
 
 /// Constants that have their definition on the host.
@@ -151,6 +219,12 @@ pub fn has_driver() -> bool {
     unsafe { cudarc::driver::sys::is_culib_present() }
 }
 
+/// Is there a compiler?
+fn has_compiler() -> bool {
+    // SAFETY: only tries to load the library.
+    unsafe { cudarc::nvrtc::sys::is_culib_present() }
+}
+
 /// The first device, if it can run the kernels.
 pub fn find_device() -> Result<Arc<CudaContext>, NoDevice> {
     if !has_driver() {
@@ -167,10 +241,19 @@ pub fn find_device() -> Result<Arc<CudaContext>, NoDevice> {
 
 /// The kernels, on a device.
 pub fn load(context: &Arc<CudaContext>) -> Result<Arc<CudaModule>, NoDevice> {
-    context.load_module(compile(ARCHITECTURE)?).map_err(|error| NoDevice::Kernels(describe(&error)))
+    context.load_module(compile(ARCHITECTURE)?).map_err(|error| refused(&error))
 }
 
-/// What the driver says.
+/// The driver does not take the kernels.
+pub fn refused(error: &DriverError) -> NoDevice {
+    let (driver, compiler) = (Version::of_driver(), Version::of_compiler());
+    NoDevice::Refused { driver, compiler, problem: describe(error) }
+}
+
+/// What the driver says: the name of the error, and its text if there is one.
 pub fn describe(error: &DriverError) -> String {
-    format!("{error}")
+    match error.error_string() {
+        Ok(text) => format!("{:?}, {}", error.0, text.to_string_lossy()),
+        Err(_) => format!("{:?}", error.0),
+    }
 }
