@@ -1,7 +1,8 @@
 //! Explore `.bdd` models on the device, or by its twin:
 //! `explore [--twin] [--mem MIB] [--strategy NAME] [--wide REQUESTS] [--keep REQUESTS] [--halvings N]
-//! [--all-places] MODEL…`
+//! [--all-places] [--no-fusion] MODEL…`
 //!
+//! With `--no-fusion` all blocks of a device meet after each level, instead of leaving runs of narrow ones to one of them.
 //! With `--all-places` the table of a device has its full size from the start, so that references are as large as they get.
 //! Prints a line for each: states, rounds, seconds, and what went on.
 
@@ -15,12 +16,14 @@ use tremula_models::{BddSystem, Limits, read_file};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (mut twin, mut bytes, mut strategy) = (false, 1 << 30, "par".to_owned());
-    let (mut wide, mut keep, mut halvings, mut all_places) = (None, None, 0, false);
+    let (mut wide, mut keep, mut halvings) = (None, None, 0);
+    let (mut all_places, mut is_fused) = (false, true);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--twin" => twin = true,
             "--all-places" => all_places = true,
+            "--no-fusion" => is_fused = false,
             "--mem" => bytes = arguments.next().ok_or("--mem needs a number")?.parse::<usize>()? << 20,
             "--wide" => wide = Some(arguments.next().ok_or("--wide needs a number")?.parse()?),
             "--keep" => keep = Some(arguments.next().ok_or("--keep needs a number")?.parse()?),
@@ -36,6 +39,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                     let mut machine = Cuda::new(&graph, &initial, bytes)?;
                     wide.into_iter().for_each(|requests| machine.set_wide(requests));
                     keep.into_iter().for_each(|requests| machine.keep_requests(requests));
+                    if !is_fused {
+                        machine.leave_levels_apart();
+                    }
                     if all_places {
                         machine.grow_at_once()?;
                     }

@@ -92,7 +92,7 @@ __device__ Step next_step(const Sweep& sweep, const Step& step) {
 
 // Are there so few requests that one block does better without the others?
 __device__ bool is_narrow(const Sweep& sweep, const Step& step) {
-    return step.count <= NARROW_DOWN && step.count < sweep.wide;
+    return sweep.fuse && step.count <= NARROW_DOWN && step.count < sweep.wide;
 }
 
 // Tell the host what was made. Threads of a tile make what its first one counts, or each its own.
@@ -184,7 +184,7 @@ __device__ void reduce_level(const Sweep& sweep, u32 level, u64 start, u32 count
 __device__ void reduce(const Sweep& sweep, u32 level, u64 start) {
     while (level > 0) {
         u32 count = (u32)sweep.counts[level - 1];
-        if (count > NARROW_UP) {
+        if (count > NARROW_UP || !sweep.fuse) {
             level--;
             start -= count;
             reduce_level(sweep, level, start, count, blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x);

@@ -72,6 +72,7 @@ struct Sweep {
     u32 roots;   // requests that are there from the start
     u32 first;   // number of the first of them; those before it were answered by earlier sweeps
     u32 wide;    // requests of a level that are many enough for a thread each
+    u32 fuse;    // narrow levels are for one block alone
 };
 
 // A level on the way down.

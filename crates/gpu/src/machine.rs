@@ -56,6 +56,8 @@ pub struct Cuda {
     counters: CudaSlice<Counters>,
     /// Requests of a level that are many enough for a thread each.
     wide: u32,
+    /// Are runs of narrow levels for one block alone?
+    fuses: bool,
     initial: Ref,
     figures: Figures,
 }
@@ -93,6 +95,11 @@ impl Cuda {
     /// Give a thread to each half of a short request from so many of them at a level on. The results are the same.
     pub fn set_wide(&mut self, requests: u32) {
         self.wide = requests;
+    }
+
+    /// Let all blocks work on every level, also where it is narrow, and meet after it. The results are the same.
+    pub fn leave_levels_apart(&mut self) {
+        self.fuses = false;
     }
 
     /// Keep at most so many requests of earlier sweeps, to find them answered. The results are the same.
@@ -151,6 +158,7 @@ impl Cuda {
                 past: Past::nothing(),
                 most_past: shares.requests / MOST_PAST.1 * MOST_PAST.0,
                 wide: WIDE,
+                fuses: true,
                 elements: fresh(&stream, shares.elements)?,
                 requests: fresh(&stream, shares.requests)?,
                 growths: fresh(&stream, shares.requests)?,
@@ -299,6 +307,7 @@ impl Cuda {
             roots: roots as u32,
             first: self.past.requests as u32,
             wide: self.wide,
+            fuse: u32::from(self.fuses),
         }
     }
 

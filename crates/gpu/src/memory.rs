@@ -78,6 +78,7 @@ pub struct SweepArguments {
     pub roots: u32,
     pub first: u32,
     pub wide: u32,
+    pub fuse: u32,
 }
 
 // SAFETY: plain integers in the order and with the alignment of C, as in the kernels.

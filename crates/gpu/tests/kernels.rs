@@ -48,6 +48,8 @@ fn machine_with(graph: &Graph, initial: &Diagram, bytes: usize) -> Option<Cuda> 
     }
 }
 
+const PAR: Strategy = Strategy { order: Order::Par, frontier: true };
+
 /// Levels of so many requests count as wide, in turn: tests have no levels that are.
 const WIDE: [u32; 2] = [u32::MAX, 4];
 
@@ -92,6 +94,20 @@ fn models_have_the_same_states_on_the_device() {
 }
 
 #[test]
+fn levels_apart_have_the_same_states() {
+    for name in ["beem/phils.2.bdd", "beem/bakery.1.bdd"] {
+        let model = model(name);
+        let graph = Graph::compile(&model).unwrap();
+        let Some(mut machine) = machine(&graph, &model, 256 << 20) else { return };
+        machine.leave_levels_apart();
+        let (manager, expected) = by_the_cpu_engine(&model);
+        let space = Bulk::new(machine, &graph, Attention::default());
+        let reached = explore(&space, PAR, &mut ()).map_err(|stopped| stopped.error).unwrap();
+        assert!(space.bring_back(&reached.states, &manager).unwrap() == expected, "{name}");
+    }
+}
+
+#[test]
 fn a_table_of_full_size_has_the_same_states() {
     let model = model("beem/adding.1.bdd.gz");
     let graph = Graph::compile(&model).unwrap();
@@ -101,9 +117,7 @@ fn a_table_of_full_size_has_the_same_states() {
     assert!(machine.figures().capacity > 10 * before);
     let (manager, expected) = by_the_cpu_engine(&model);
     let space = Bulk::new(machine, &graph, Attention::default());
-    let reached = explore(&space, Strategy { order: Order::Par, frontier: true }, &mut ())
-        .map_err(|stopped| stopped.error)
-        .unwrap();
+    let reached = explore(&space, PAR, &mut ()).map_err(|stopped| stopped.error).unwrap();
     assert!(space.bring_back(&reached.states, &manager).unwrap() == expected);
 }
 
@@ -130,7 +144,7 @@ fn too_little_device_memory_is_an_error_and_never_a_wrong_answer() {
         let Some(mut machine) = machine(&graph, &model, megabytes << 20) else { return };
         machine.set_wide(wide);
         let space = Bulk::new(machine, &graph, Attention::default());
-        match explore(&space, Strategy { order: Order::Par, frontier: true }, &mut ()) {
+        match explore(&space, PAR, &mut ()) {
             Ok(reached) => {
                 assert!(space.bring_back(&reached.states, &manager).unwrap() == expected, "{megabytes} MiB");
                 complete += 1;
