@@ -75,6 +75,13 @@ struct Sweep {
     u32 fuse;    // narrow levels are for one block alone
 };
 
+// The host writes and reads these as bytes.
+static_assert(sizeof(Node) == SIZE_OF_NODE, "Place in src/memory.rs");
+static_assert(sizeof(Request) == SIZE_OF_REQUEST, "Request in src/memory.rs");
+static_assert(sizeof(Growth) == SIZE_OF_GROWTH, "Growth in src/memory.rs");
+static_assert(sizeof(Counters) == SIZE_OF_COUNTERS, "Counters in src/memory.rs");
+static_assert(sizeof(Sweep) == SIZE_OF_SWEEP, "SweepArguments in src/memory.rs");
+
 // A level on the way down.
 struct Step {
     u32 level;

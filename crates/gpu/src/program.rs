@@ -1,6 +1,6 @@
 //! From the sources of the kernels to a function on a device.
 
-use crate::memory::HOLE;
+use crate::memory::{Counters, Growth, HOLE, Place, Request, SweepArguments};
 use cudarc::driver::{CudaContext, CudaModule, DriverError};
 use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
 use std::fmt;
@@ -209,8 +209,16 @@ fn definitions() -> impl Iterator<Item = String> {
         ("MOST_NODE_PROBES", MOST_NODE_PROBES),
         ("MOST_INDEX_PROBES", MOST_INDEX_PROBES),
     ];
+    let sizes = [
+        ("SIZE_OF_NODE", size_of::<Place>()),
+        ("SIZE_OF_REQUEST", size_of::<Request>()),
+        ("SIZE_OF_GROWTH", size_of::<Growth>()),
+        ("SIZE_OF_COUNTERS", size_of::<Counters>()),
+        ("SIZE_OF_SWEEP", size_of::<SweepArguments>()),
+    ];
+    let numbers = numbers.into_iter().chain(sizes.map(|(name, value)| (name, value as u32)));
     let words = words.into_iter().map(|(name, value)| format!("-D{name}={value}ull"));
-    words.chain(numbers.into_iter().map(|(name, value)| format!("-D{name}={value}u")))
+    words.chain(numbers.map(|(name, value)| format!("-D{name}={value}u")))
 }
 
 /// Is there a driver?
