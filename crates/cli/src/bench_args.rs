@@ -35,9 +35,10 @@ Example:
   mpirun -n 2 tremula bench fabric --out results";
 
 const GPU_NOTES: &str = "\
-Reads and find-or-put in a table of 16 GiB (with --quick 256 MiB), sweeps with
-two to a million requests at a level, then the models. An operation of a sweep
-is a find-or-put of a request or of a node.
+Reads and find-or-put in a table of 16 GiB (with --quick 256 MiB), look-ups of
+requests in an index of 2 GiB (32 MiB), sweeps with two to a million requests at
+a level, then the models. An operation of a sweep is a find-or-put of a request
+or of a node.
 
 Example:
   tremula bench gpu --out results --models at.5.bdd,collision.4.bdd";

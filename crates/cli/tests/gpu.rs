@@ -36,7 +36,10 @@ fn a_missing_device_is_named_before_any_limit() {
 fn the_study_names_a_missing_device() {
     let output = run(&["bench", "gpu", "--quick", "--reps", "1", "--json"]);
     if code(&output) == exit::COMPLETE {
-        assert!(json(&output)["levels"].as_array().is_some_and(|levels| !levels.is_empty()));
+        let report = json(&output);
+        for part in ["table", "cache", "levels"] {
+            assert!(report[part].as_array().is_some_and(|rows| !rows.is_empty()), "{part}");
+        }
     } else {
         assert_eq!(code(&output), exit::INPUT, "{output:?}");
         assert!(stderr(&output).contains("cannot be loaded") || stderr(&output).contains("device"), "{output:?}");

@@ -1,4 +1,4 @@
-// What a device can do with the table of nodes, apart from sweeps.
+// What a device can do with the table of nodes and with the index of requests, apart from sweeps.
 
 // Read random places.
 extern "C" __global__ void gather(const Node* nodes, u64 places, u64 reads, u64* sink) {
@@ -29,4 +29,39 @@ extern "C" __global__ void find_or_put(Sweep sweep, u64 first, u64 count, u64 ra
     for (u64 at = (u64)blockIdx.x * blockDim.x + threadIdx.x; at < count; at += threads) {
         make_numbered(sweep, range == 0 ? first + at : in_range(mix((first + at) * SPREAD), range));
     }
+}
+
+// The question of a number: two sets without a third, which no other number has.
+__device__ Short numbered_question(const Sweep& sweep, u64 number) {
+    u64 hash = mix(number + 1), places = sweep.capacity - TERMINALS;
+    Short question(TERMINALS + (u32)number);
+    question.insert(TERMINALS + (u32)in_range(hash, places), IDENTITY);
+    question.insert(TERMINALS + (u32)in_range(mix(hash), places), IDENTITY);
+    return question;
+}
+
+// Look for the requests of numbers, which are told as above, and make those that are missing if that is wanted. What is
+// counted as asked are the requests that were made; or else those that were found.
+extern "C" __global__ void __launch_bounds__(BLOCK, 1)
+    find_or_ask(const __grid_constant__ Sweep sweep, u64 first, u64 count, u64 range, u32 make) {
+    const u32 lane = threadIdx.x % WARP;
+    const u64 threads = (u64)gridDim.x * blockDim.x;
+    // Requests and their list begin where those of earlier launches end.
+    const Step step = {0, 0, sweep.first, sweep.first};
+    Stock stock = {};
+    // By whole warps, which make requests together.
+    for (u64 base = (u64)blockIdx.x * blockDim.x + threadIdx.x - lane; base < count; base += threads) {
+        u64 at = base + lane, number = range == 0 ? first + at : in_range(mix((first + at) * SPREAD), range);
+        Short question = numbered_question(sweep, number);
+        Seeker seeker = seeker_of(sweep, question);
+        seeker.open = at < count;
+        if (make) {
+            find_or_make(sweep, step, lane, question, seeker, stock);
+        } else {
+            seek(sweep, question, seeker);
+            stock.asked += seeker.answer != FALSE_SET;
+        }
+    }
+    __syncwarp();
+    count_requests(sweep, stock);
 }

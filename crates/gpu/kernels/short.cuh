@@ -128,6 +128,12 @@ struct Seeker {
     u32 answer;
 };
 
+// Looking begins where the question's hash tells.
+__device__ Seeker seeker_of(const Sweep& sweep, const Short& question) {
+    u64 hash = question.hash(), entry = (u64)sweep.epoch << 48 | (hash & 0xffff) << 32;
+    return {true, in_range(hash, sweep.index_capacity), 0, entry, 0, FALSE_SET};
+}
+
 // Go on until the request is found, or a place for it. The same protocol as `ask` in requests.cuh.
 __device__ void seek(const Sweep& sweep, const Short& question, Seeker& seeker) {
     while (seeker.open) {
@@ -199,6 +205,18 @@ __device__ void make_requests(const Sweep& sweep, const Step& step, u32 lane, co
     }
 }
 
+// Find or make the requests of all threads of a warp that look for one.
+__device__ void find_or_make(const Sweep& sweep, const Step& step, u32 lane, const Short& question, Seeker& seeker,
+                             Stock& stock) {
+    __syncwarp();
+    while (true) {
+        seek(sweep, question, seeker);
+        if (!__any_sync(ALL_LANES, seeker.open)) break;
+        make_requests(sweep, step, lane, question, seeker, stock);
+        __syncwarp();
+    }
+}
+
 // Requests that are not of this level wait in the next list.
 __device__ void pass_all_on(const Sweep& sweep, const Step& step, u32 lane, bool waits, u32 number) {
     u32 waiting = __ballot_sync(ALL_LANES, waits);
@@ -224,21 +242,9 @@ __device__ bool split_short(const Sweep& sweep, const Step& step, u32 lane, u32 
     Short question(minus);
     if (is_own && minus != TRUE_SET) {
         is_long = !collect(sweep, sweep.requests[number], step.level, to, question);
-        if (!is_long && !is_plain(sweep, question, seeker.answer)) {
-            u64 hash = question.hash();
-            seeker.entry = (u64)sweep.epoch << 48 | (hash & 0xffff) << 32;
-            seeker.place = in_range(hash, sweep.index_capacity);
-            seeker.answer = FALSE_SET;
-            seeker.open = true;
-        }
+        if (!is_long && !is_plain(sweep, question, seeker.answer)) seeker = seeker_of(sweep, question);
     }
-    __syncwarp();
-    while (true) {
-        seek(sweep, question, seeker);
-        if (!__any_sync(ALL_LANES, seeker.open)) break;
-        make_requests(sweep, step, lane, question, seeker, stock);
-        __syncwarp();
-    }
+    find_or_make(sweep, step, lane, question, seeker, stock);
     if (is_own && !is_long) answer_half(sweep, number, to, seeker.answer, minus);
     return is_long;
 }

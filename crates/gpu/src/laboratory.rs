@@ -4,7 +4,7 @@ use crate::memory::Place;
 use crate::memory::{Counters, SweepArguments};
 use crate::program::{self, BLOCK, NoDevice, describe};
 use cudarc::driver::{
-    CudaFunction, CudaSlice, CudaStream, DevicePtr, DriverError, LaunchConfig, PushKernelArg,
+    CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DriverError, LaunchConfig, PushKernelArg,
     sys::CUdevice_attribute_enum as Attribute,
 };
 use std::sync::Arc;
@@ -34,16 +34,11 @@ impl Laboratory {
             |error: DriverError| NoDevice::Memory { bytes: places * size_of::<Place>(), problem: describe(&error) };
         let stream = context.default_stream();
         let build = || -> Result<Laboratory, DriverError> {
-            let processors = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32;
             Ok(Laboratory {
                 name: context.name()?,
                 gather: module.load_function("gather")?,
                 find_or_put: module.load_function("find_or_put")?,
-                shape: LaunchConfig {
-                    grid_dim: (processors * BLOCKS, 1, 1),
-                    block_dim: (BLOCK, 1, 1),
-                    shared_mem_bytes: 0,
-                },
+                shape: shape(&context)?,
                 table: stream.alloc_zeros(places)?,
                 counters: stream.clone_htod(&[Counters::default()])?,
                 sink: stream.alloc_zeros(1)?,
@@ -61,12 +56,11 @@ impl Laboratory {
     /// Read so many random places.
     pub fn gather(&mut self, reads: u64) -> Result<Duration, NoDevice> {
         let (nodes, places, sink) = (self.address(&self.table), self.table.len() as u64, self.address(&self.sink));
-        self.timed(|lab| {
+        timed(&self.stream, || {
+            let mut launch = self.stream.launch_builder(&self.gather);
+            launch.arg(&nodes).arg(&places).arg(&reads).arg(&sink);
             // SAFETY: the kernel takes these; the pointers are to live allocations of the length that is named.
-            unsafe {
-                lab.stream.launch_builder(&lab.gather).arg(&nodes).arg(&places).arg(&reads).arg(&sink).launch(lab.shape)
-            }
-            .map(drop)
+            unsafe { launch.launch(self.shape) }.map(drop)
         })
     }
 
@@ -90,11 +84,11 @@ impl Laboratory {
             room: u64::MAX,
             ..SweepArguments::default()
         };
-        let time = self.timed(|lab| {
-            let mut launch = lab.stream.launch_builder(&lab.find_or_put);
+        let time = timed(&self.stream, || {
+            let mut launch = self.stream.launch_builder(&self.find_or_put);
             launch.arg(&arguments).arg(&first).arg(&count).arg(&range);
             // SAFETY: the kernel takes these; of the structure it uses the table and the counters, which live.
-            unsafe { launch.launch(lab.shape) }.map(drop)
+            unsafe { launch.launch(self.shape) }.map(drop)
         })?;
         let counters = self.stream.clone_dtoh(&self.counters).map_err(not_done)?[0];
         if counters.full != 0 {
@@ -103,18 +97,25 @@ impl Laboratory {
         Ok((time, u64::from(counters.made)))
     }
 
-    fn timed(&mut self, launch: impl FnOnce(&mut Laboratory) -> Result<(), DriverError>) -> Result<Duration, NoDevice> {
-        let run = |lab: &mut Laboratory| -> Result<Duration, DriverError> {
-            lab.stream.synchronize()?;
-            let began = Instant::now();
-            launch(lab)?;
-            lab.stream.synchronize()?;
-            Ok(began.elapsed())
-        };
-        run(self).map_err(|error| NoDevice::Failed(describe(&error)))
-    }
-
     fn address<T>(&self, slice: &CudaSlice<T>) -> u64 {
         slice.device_ptr(&self.stream).0
     }
+}
+
+/// As many blocks as run at once.
+pub fn shape(context: &CudaContext) -> Result<LaunchConfig, DriverError> {
+    let processors = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32;
+    Ok(LaunchConfig { grid_dim: (processors * BLOCKS, 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 })
+}
+
+/// How long a launch takes, from its beginning to its end.
+pub fn timed(stream: &CudaStream, launch: impl FnOnce() -> Result<(), DriverError>) -> Result<Duration, NoDevice> {
+    let run = || -> Result<Duration, DriverError> {
+        stream.synchronize()?;
+        let began = Instant::now();
+        launch()?;
+        stream.synchronize()?;
+        Ok(began.elapsed())
+    };
+    run().map_err(|error| NoDevice::Failed(describe(&error)))
 }

@@ -20,12 +20,14 @@
 #![allow(unsafe_code)]
 
 mod alarm;
+mod index_laboratory;
 mod laboratory;
 mod machine;
 mod memory;
 mod past;
 mod program;
 
+pub use index_laboratory::IndexLaboratory;
 pub use laboratory::Laboratory;
 pub use machine::Cuda;
 pub use program::{Device, NoDevice, Version, compile_kernels};

@@ -21,7 +21,9 @@ fn is_needed(variable: &str) -> bool {
 fn kernels_compile() {
     match compile_kernels() {
         Ok(ptx) => assert!(
-            ["sweep", "gather", "find_or_put"].iter().all(|name| ptx.contains(&format!(".entry {name}")))
+            ["sweep", "gather", "find_or_put", "find_or_ask"]
+                .iter()
+                .all(|name| ptx.contains(&format!(".entry {name}")))
                 && ptx.contains("cas.b128"),
             "{ptx}"
         ),

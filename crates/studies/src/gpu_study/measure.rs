@@ -1,13 +1,13 @@
 //! The measurements.
 
 use super::GpuOptions;
-use super::report::{GpuReport, LevelReport, ModelReport, TableReport};
+use super::report::{CacheReport, GpuReport, LevelReport, ModelReport, TableReport};
 use crate::{Spread, StudyError};
 use std::time::{Duration, Instant};
-use tremula_bulk::{Bulk, Diagram, Figures, Graph, Wide};
-use tremula_diagrams::{Attention, Error};
+use tremula_bulk::{Bulk, Diagram, Figures, Graph, Set, Wide};
+use tremula_diagrams::{Attention, Budget, Error, Manager};
 use tremula_engines::{Order, Space, Strategy, explore};
-use tremula_gpu::{Cuda, Laboratory};
+use tremula_gpu::{Cuda, IndexLaboratory, Laboratory};
 use tremula_models::BddSystem;
 
 /// Levels of equal width in a sweep.
@@ -17,14 +17,18 @@ const NARROW_LEVELS: u32 = 500;
 const NARROW: usize = 1 << 11;
 /// Random reads and finds for each place.
 const READS_PER_PLACE: u64 = 2;
+/// Bytes of the host for states that are brought back to be counted.
+const HOST: usize = 4 << 30;
 
 /// Measure the first device.
 pub fn run(options: &GpuOptions, progress: &mut dyn FnMut(&str)) -> Result<GpuReport, StudyError> {
-    if options.reps == 0 || options.places == 0 {
+    if options.reps == 0 || options.places == 0 || options.index == 0 {
         return Err(StudyError::NothingToMeasure("no repetitions or no places"));
     }
     progress("reads and find-or-put");
     let (device, reads, table) = measure_table(options)?;
+    progress("requests of earlier sweeps");
+    let cache = measure_cache(options)?;
     let mut levels = Vec::new();
     for &width in &options.widths {
         progress(&format!("levels of {width} requests"));
@@ -35,7 +39,8 @@ pub fn run(options: &GpuOptions, progress: &mut dyn FnMut(&str)) -> Result<GpuRe
         progress(name);
         models.push(measure_model(options, name, model)?);
     }
-    Ok(GpuReport { device, reps: options.reps, places: options.places, reads, table, levels, models })
+    let GpuOptions { reps, places, index, .. } = *options;
+    Ok(GpuReport { device, reps, places, reads, table, index, cache, levels, models })
 }
 
 /// The median of some figures, of which there are any.
@@ -72,6 +77,30 @@ fn measure_table(options: &GpuOptions) -> Result<(String, Spread, Vec<TableRepor
     Ok((lab.device().to_owned(), reads, table))
 }
 
+fn measure_cache(options: &GpuOptions) -> Result<Vec<CacheReport>, StudyError> {
+    let mut lab = IndexLaboratory::open(options.index)?;
+    let many = options.index as u64 * READS_PER_PLACE;
+    let (mut cache, mut known) = (Vec::new(), 0);
+    for &load in &options.index_loads {
+        let wanted = (options.index as f64 * load) as u64;
+        let (time, new) = lab.make(known, wanted - known)?;
+        check(load, new == wanted - known, "requests are lost, or are there twice")?;
+        let make = rate(wanted - known, time);
+        known = wanted;
+        let (mut hits, mut misses) = (Vec::new(), Vec::new());
+        for _ in 0..options.reps {
+            let (time, found) = lab.find(many, known)?;
+            check(load, found == many, "requests are not found")?;
+            hits.push(rate(many, time));
+            let (time, found) = lab.miss(known, many)?;
+            check(load, found == 0, "requests are found that were never made")?;
+            misses.push(rate(many, time));
+        }
+        cache.push(CacheReport { load, make, hit: spread(hits), miss: spread(misses) });
+    }
+    Ok(cache)
+}
+
 fn check(load: f64, holds: bool, problem: &'static str) -> Result<(), StudyError> {
     if holds { Ok(()) } else { Err(StudyError::WrongTable { run: format!("load {load} on the device"), problem }) }
 }
@@ -85,9 +114,9 @@ fn measure_levels(options: &GpuOptions, width: usize) -> Result<LevelReport, Stu
     machine.keep_requests(0);
     let space = Bulk::new(machine, &graph, Attention::default());
     let sweep = || space.next(&space.initial(), 0);
-    // The first one finds room for its nodes, and puts them there.
+    let began = Instant::now();
     let union = sweep()?;
-    let before = space.figures();
+    let (first_seconds, before) = (began.elapsed().as_secs_f64(), space.figures());
     let mut seconds = Vec::new();
     for _ in 0..options.reps {
         let began = Instant::now();
@@ -99,23 +128,34 @@ fn measure_levels(options: &GpuOptions, width: usize) -> Result<LevelReport, Stu
         }
     }
     let requests = (space.figures().requests - before.requests) / options.reps as u64;
-    Ok(LevelReport { width, requests, levels: system.state_bits(), seconds: spread(seconds) })
+    let (levels, first_collections) = (system.state_bits(), before.collections);
+    Ok(LevelReport { width, requests, levels, first_seconds, first_collections, seconds: spread(seconds) })
 }
 
 fn measure_model(options: &GpuOptions, name: &str, model: &BddSystem) -> Result<ModelReport, StudyError> {
     let graph = Graph::compile(model)?;
-    let (mut seconds, mut figures) = (Vec::new(), Figures::default());
+    let (mut seconds, mut states, mut figures) = (Vec::new(), None, Figures::default());
     for _ in 0..options.reps {
         let machine = Cuda::new(&graph, &Diagram::of_initial_states(model), options.bytes)?;
         let space = Bulk::new(machine, &graph, Attention::default());
         let began = Instant::now();
         match explore(&space, Strategy { order: Order::Par, frontier: true }, &mut ()) {
-            Ok(_) => seconds.push(began.elapsed().as_secs_f64()),
+            Ok(reached) => {
+                seconds.push(began.elapsed().as_secs_f64());
+                states = Some(count(&space, &reached.states, model)?);
+            }
             Err(stopped) if stopped.error == Error::TableFull => {}
             Err(stopped) => return Err(stopped.error.into()),
         }
         figures = space.figures();
     }
     let Figures { sweeps, requests, elements, .. } = figures;
-    Ok(ModelReport { name: name.to_owned(), seconds: Spread::of(seconds), sweeps, requests, elements })
+    Ok(ModelReport { name: name.to_owned(), seconds: Spread::of(seconds), states, sweeps, requests, elements })
+}
+
+/// The number of states of a set, in digits.
+fn count(space: &Bulk<Cuda>, states: &Set, model: &BddSystem) -> Result<String, StudyError> {
+    let manager = Manager::new(&Budget::new(HOST))?;
+    let levels: Vec<u32> = (0..model.state_bits()).map(BddSystem::current_variable).collect();
+    Ok(space.bring_back(states, &manager)?.count(&levels)?.to_string())
 }

@@ -16,6 +16,10 @@ pub struct GpuReport {
     pub reads: Spread,
     /// Find-or-put, by load.
     pub table: Vec<TableReport>,
+    /// Places of the index of requests.
+    pub index: usize,
+    /// Requests that are looked for among those of earlier sweeps, by load.
+    pub cache: Vec<CacheReport>,
     /// Sweeps, by width.
     pub levels: Vec<LevelReport>,
     /// Whole models.
@@ -33,6 +37,19 @@ pub struct TableReport {
     pub find: Spread,
 }
 
+/// Look-ups of requests at a load of their index, in billions per second.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CacheReport {
+    /// Requests for each place.
+    pub load: f64,
+    /// New requests, from the load before up to this one; measured once.
+    pub make: f64,
+    /// Requests that are there.
+    pub hit: Spread,
+    /// Requests that are not there.
+    pub miss: Spread,
+}
+
 /// A sweep with so many requests at each of many levels.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LevelReport {
@@ -42,7 +59,11 @@ pub struct LevelReport {
     pub requests: u64,
     /// Levels of the whole sweep.
     pub levels: u32,
-    /// Seconds of the sweep.
+    /// Seconds of the first sweep, which puts its nodes, with the collections that it takes to have room for them.
+    pub first_seconds: f64,
+    /// How many these are.
+    pub first_collections: u64,
+    /// Seconds of a later sweep, which finds its nodes.
     pub seconds: Spread,
 }
 
@@ -65,6 +86,8 @@ pub struct ModelReport {
     pub name: String,
     /// Seconds from the initial states to all; none if it did not get there.
     pub seconds: Option<Spread>,
+    /// The number of states that were found, in digits.
+    pub states: Option<String>,
     /// Sweeps of one exploration.
     pub sweeps: u64,
     /// Requests of one exploration.
