@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """`--engine gpu` beside the CPU engine with all cores, in the same run: bench/gpu/compare.py [options] [MODEL...]
 
-Models are names as in expected.csv, which lies in the folder of models; none means all. Runs alternate; medians are shown
-with their spread. Every count is compared with the known one; the exit code is 1 if one is wrong. The engine `sylvan` is
-Sylvan's `bddmc`, which wants files that `bench/reach.py --convert-only` has written.
+Models are names as in expected.csv, which lies in the folder of models; none means all files. Runs alternate; medians are
+shown with their spread. Every count is compared with the known one, if there is one. The exit code is 1 if a count is wrong,
+or if an engine has no answer at all. The engine `sylvan` is Sylvan's `bddmc`, which wants files that
+`bench/reach.py --convert-only` has written.
 """
 
 import argparse
@@ -21,6 +22,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 BINARY = REPOSITORY / os.environ.get("CARGO_TARGET_DIR", "target") / "release" / "tremula"
 # Seconds that a run gets to end by itself at its time limit.
 GRACE = 30
+ENGINES = ["cpu", "gpu", "auto", "sylvan"]
 
 
 def arguments():
@@ -33,28 +35,45 @@ def arguments():
         "--engines", default="cpu:par,gpu:par", help="cpu, gpu, auto or sylvan, with :strategy, separated by commas"
     )
     parser.add_argument("--peer", type=Path, metavar="PATH", help="Sylvan's bddmc")
-    parser.add_argument("--reps", type=int, default=1)
+    parser.add_argument("--reps", type=positive, default=1)
     parser.add_argument("--limit", type=float, default=60, help="seconds for each run")
     parser.add_argument("--workers", default="16")
     parser.add_argument("--mem", default="60G")
     parser.add_argument("--gpu-mem", default="32G")
-    return parser.parse_args()
+    options = parser.parse_args()
+    for engine in options.engines.split(","):
+        kind, _, strategy = engine.partition(":")
+        if kind not in ENGINES or not strategy:
+            parser.error(f"--engines: {engine!r} is not one of {', '.join(ENGINES)} with a strategy, such as gpu:par")
+        if kind == "sylvan" and options.peer is None:
+            parser.error("--engines: sylvan wants --peer, the path of bddmc")
+    return options
+
+
+def positive(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("expected a number from 1 on")
+    return number
 
 
 def known_counts(folder):
+    """Numbers of states by the names of models."""
     with open(folder / "expected.csv", newline="") as file:
-        return {(row["family"], row["model"]): row["states"] for row in csv.DictReader(file)}
+        return {row["model"]: row["states"] for row in csv.DictReader(file)}
 
 
 def find_models(folder, kind, names):
-    """The files of a kind below a folder, by name; of several of one name, the first."""
+    """Names and files of a kind below a folder: all of them, or for each of the names the first."""
     found = {}
     for path in sorted(folder.rglob(f"*.{kind}*")):
-        found.setdefault(path.name.split(f".{kind}")[0], path)
+        found.setdefault(path.name.split(f".{kind}")[0], []).append(path)
     unknown = [name for name in names if name not in found]
     if unknown:
-        sys.exit(f"compare.py: there is no model {', '.join(unknown)}")
-    return {name: found[name] for name in names or found}
+        sys.exit(f"there is no model {', '.join(unknown)} in {folder}")
+    if names:
+        return [(name, found[name][0]) for name in names]
+    return [(name, path) for name, paths in found.items() for path in paths]
 
 
 def run_peer(options, strategy, path):
@@ -72,9 +91,7 @@ def run_peer(options, strategy, path):
 
 
 def is_right(engine, answer, known):
-    """Is an answer the known one, or nothing known?"""
-    if known is None:
-        return True
+    """Is an answer the known one?"""
     if engine.startswith("sylvan"):
         return math.isclose(float(answer), int(known), rel_tol=1e-9)
     return answer == known
@@ -106,31 +123,62 @@ def run(options, engine, path):
     return result["seconds"]["reach"], result["states"]
 
 
+class Tally:
+    """What came out of all runs."""
+
+    def __init__(self, engines):
+        self.wrong = self.unanswered = self.unchecked = 0
+        self.silent = set(engines)
+
+    def note(self, engine, seconds, answer, known):
+        """Count a run; what is to be told about it, or nothing."""
+        if seconds is None:
+            self.unanswered += 1
+            return f"{engine}: {answer}"
+        self.silent.discard(engine)
+        if known is None:
+            self.unchecked += 1
+            return f"no known count: {answer}"
+        if not is_right(engine, answer, known):
+            self.wrong += 1
+            return f"{engine}: WRONG {answer}, not {known}"
+        return None
+
+    def __str__(self):
+        silent = f"; no answer at all by {', '.join(sorted(self.silent))}" if self.silent else ""
+        return f"{self.wrong} wrong, {self.unanswered} without an answer, {self.unchecked} without a known count{silent}"
+
+
+def compare(options, engines, tally, path, known):
+    """Run a model with all engines in turn; a line about it."""
+    times, notes = {engine: [] for engine in engines}, set()
+    for _ in range(options.reps):
+        for engine in engines:
+            seconds, answer = run(options, engine, path)
+            note = tally.note(engine, seconds, answer, known)
+            if note:
+                notes.add(note)
+            if seconds is not None:
+                times[engine].append(seconds)
+    cells = [
+        f"{engine} {statistics.median(all):.3f} ({min(all):.3f}..{max(all):.3f})" if all else f"{engine} -"
+        for engine, all in times.items()
+    ]
+    medians = [statistics.median(all) for all in times.values() if all]
+    ratio = f"{medians[0] / medians[-1]:.2f}" if len(medians) == len(engines) else "-"
+    return f"{' '.join(cells)} ratio {ratio} {'; '.join(sorted(notes))}"
+
+
 def main():
     options = arguments()
-    known = {model: states for (_, model), states in known_counts(options.models).items()}
-    engines, wrong = options.engines.split(","), 0
-    for name, path in find_models(options.models, options.kind, options.names).items():
-        times, notes = {engine: [] for engine in engines}, set()
-        for _ in range(options.reps):
-            for engine in engines:
-                seconds, answer = run(options, engine, path)
-                if seconds is None:
-                    notes.add(f"{engine}: {answer}")
-                    continue
-                times[engine].append(seconds)
-                if not is_right(engine, answer, known.get(name)):
-                    notes.add(f"{engine}: WRONG {answer}, not {known[name]}")
-                    wrong += 1
-        cells = [
-            f"{engine} {statistics.median(all):.3f} ({min(all):.3f}..{max(all):.3f})" if all else f"{engine} -"
-            for engine, all in times.items()
-        ]
-        medians = [statistics.median(all) for all in times.values() if all]
-        ratio = f"{medians[0] / medians[-1]:.2f}" if len(medians) == len(engines) else "-"
-        print(f"{name:28} {' '.join(cells)} ratio {ratio} {'; '.join(sorted(notes))}", flush=True)
-    print(f"{wrong} wrong")
-    sys.exit(1 if wrong else 0)
+    known, engines = known_counts(options.models), options.engines.split(",")
+    models, tally = find_models(options.models, options.kind, options.names), Tally(engines)
+    names = [name for name, _ in models]
+    for name, path in models:
+        title = name if names.count(name) == 1 else str(path.relative_to(options.models))
+        print(f"{title:28} {compare(options, engines, tally, path, known.get(name))}", flush=True)
+    print(tally)
+    sys.exit(1 if tally.wrong or tally.silent else 0)
 
 
 if __name__ == "__main__":
