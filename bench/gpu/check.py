@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Is a device right? bench/gpu/check.py [options] [counts] [nets] [sanitizer] [memory]
+
+What docs/gpu.md says about correctness, once more; all four parts unless told. Needs a device, `cargo build --release` and
+`cargo build --release -p tremula-gpu --example explore`; the sanitizer is CUDA's.
+
+    counts     every .bdd file, explored three times, against expected.csv
+    nets       every Petri net with a known number of markings, the same
+    sanitizer  memcheck and racecheck on small models, in pieces and with too little memory as well
+    memory     too little device memory is UNKNOWN, exit code 3
+
+Prints a line for each thing that is wrong or was not found out. The exit code is 1 if something is wrong.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from compare import BINARY, REPOSITORY, find_models, known_counts
+
+PARTS = ["counts", "nets", "sanitizer", "memory"]
+# Rounds are narrow and many, 60,372 of them: nothing for a device.
+LEFT_OUT = {"resistance.1"}
+# Models whose unions are large in between.
+SATURATION = re.compile(r"2D8_.*|MAPK-40")
+SMALL = ["beem/phils.1.bdd", "promela/fair.bdd", "beem/phils.2.bdd"]
+# Does not fit into so many MiB.
+LARGE, TOO_LITTLE = "beem/bakery.4.bdd.gz", "4"
+# Levels of so many requests count as wide: small models have no others.
+WIDE = ["--wide", "4"]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--tremula", type=Path, default=BINARY)
+    parser.add_argument("--explore", type=Path, default=BINARY.parent / "examples" / "explore")
+    parser.add_argument("--sanitizer", default="compute-sanitizer")
+    parser.add_argument("--models", type=Path, default=REPOSITORY.parent / "shared" / "models")
+    parser.add_argument("--reps", type=int, default=3)
+    parser.add_argument("--limit", type=float, default=60, help="seconds for each exploration")
+    parser.add_argument("--mib", default="32000", help="device memory for counts")
+    options = parser.parse_args()
+    unknown = [part for part in options.parts if part not in PARTS]
+    if unknown:
+        parser.error(f"there is no part {', '.join(unknown)}; there are {', '.join(PARTS)}")
+    return options
+
+
+def run(words, limit):
+    """Exit code and all output; no code if it did not end."""
+    try:
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=limit)
+    except subprocess.TimeoutExpired:
+        return None, f"not within {limit:g} s"
+    return done.returncode, done.stdout.strip()
+
+
+def small(name):
+    return REPOSITORY / "testdata" / name
+
+
+def check_counts(options):
+    """Every .bdd file, against what is known."""
+    known, wrong, right, others = known_counts(options.models), 0, 0, 0
+    for name, path in find_models(options.models, "bdd", []):
+        if name in LEFT_OUT:
+            continue
+        strategy = "saturation" if SATURATION.fullmatch(name) else "par"
+        answers = set()
+        for _ in range(options.reps):
+            code, text = run([options.explore, "--mem", options.mib, "--strategy", strategy, path], options.limit)
+            states = re.search(r" states ([0-9]+) ", text)
+            answers.add(states[1] if code == 0 and states else (text.splitlines() or ["said nothing"])[-1])
+        if answers == {known.get(name)}:
+            right += 1
+        elif any(answer.isdigit() and answer != known.get(name, answer) for answer in answers):
+            wrong += 1
+            print(f"{path}: WRONG {', '.join(sorted(answers))}, not {known[name]}", flush=True)
+        else:
+            others += 1
+            print(f"{path}: no known count, or no answer: {', '.join(sorted(answers))}", flush=True)
+    print(f"counts: {right} right each time, {wrong} wrong, {others} not compared", flush=True)
+    return wrong == 0 and right > 0
+
+
+def check_nets(options):
+    """Every net whose number of markings is known."""
+    known = known_counts(options.models)
+    names = sorted({name for name, _ in find_models(options.models, "pnml", []) if name in known})
+    place = ["--tremula", options.tremula, "--models", options.models]
+    limits = ["--reps", str(options.reps), "--limit", str(options.limit), "--gpu-mem", "24G"]
+    words = [Path(__file__).with_name("compare.py"), "--kind", "pnml", "--engines", "gpu:par", *place, *limits, *names]
+    return subprocess.run([sys.executable, *words], check=False).returncode == 0
+
+
+def check_sanitizer(options):
+    """The sanitizer finds nothing, whatever comes out."""
+    runs = [[*WIDE, *extra, *map(small, SMALL)] for extra in ([], ["--halvings", "2"])]
+    runs.append([*WIDE, "--mem", TOO_LITTLE, small(LARGE)])
+    is_clean = True
+    for tool in ["memcheck", "racecheck"]:
+        for words in runs:
+            tested = [options.sanitizer, "--tool", tool, "--error-exitcode", "1", options.explore, *words]
+            code, text = run(tested, 10 * options.limit)
+            title = f"sanitizer: {tool} {' '.join(str(word) for word in words)}"
+            print(f"{title}: {'nothing' if code == 0 else 'NOT CLEAN'}", flush=True)
+            if code != 0:
+                is_clean = False
+                print(text, flush=True)
+    return is_clean
+
+
+def check_memory(options):
+    """Too little device memory is a limit, not a wrong answer."""
+    is_right = True
+    for size in [f"{TOO_LITTLE}M", "1000"]:
+        code, text = run([options.tremula, "reach", small(LARGE), "--engine", "gpu", "--gpu-mem", size], options.limit)
+        is_unknown = code == 3 and "UNKNOWN" in text
+        is_right &= is_unknown
+        print(f"memory: --gpu-mem {size}: {'UNKNOWN' if is_unknown else f'WRONG: {code}, {text}'}", flush=True)
+    return is_right
+
+
+def main():
+    options = arguments()
+    checks = {"counts": check_counts, "nets": check_nets, "sanitizer": check_sanitizer, "memory": check_memory}
+    results = {part: checks[part](options) for part in options.parts or PARTS}
+    failed = [part for part, holds in results.items() if not holds]
+    print(f"check: {'all as it should be' if not failed else 'WRONG: ' + ', '.join(failed)}")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
