@@ -6,13 +6,12 @@ use crate::reach::{Answer, Found, Trouble, found, manager, note_end, options, tr
 use crate::report::Figures;
 use crate::rival::{HEAD_START, Match, Opener, Rival, Won};
 use crate::run::{Phase, Run};
-use std::sync::Arc;
+use crate::subject::Subject;
 use std::time::Duration;
 use tremula_bulk::{Diagram, Graph, Machine};
 use tremula_diagrams::Attention;
 use tremula_engines::Strategy;
 use tremula_gpu::Cuda;
-use tremula_models::BddSystem;
 
 /// Does a device take part?
 pub fn is_wanted(args: &ReachArgs) -> bool {
@@ -21,8 +20,8 @@ pub fn is_wanted(args: &ReachArgs) -> bool {
 
 /// What the device does beside the processors.
 pub struct Rivalry<O> {
-    /// What it explores: the model of the processors, in bits.
-    pub model: Arc<BddSystem>,
+    /// What it explores: the model of the processors.
+    pub subject: Subject,
     pub strategy: Strategy,
     /// How long the processors are alone.
     pub head_start: Duration,
@@ -32,10 +31,10 @@ pub struct Rivalry<O> {
 
 impl Rivalry<()> {
     /// With the device of this host.
-    pub fn with_device(args: &ReachArgs, model: &Arc<BddSystem>) -> Rivalry<impl Opener<Cuda> + use<>> {
+    pub fn with_device(args: &ReachArgs, subject: Subject) -> Rivalry<impl Opener<Cuda> + use<>> {
         let (memory, strategy) = (args.gpu_mem, gpu::strategy_for_devices(args.strategy));
         let open = move |graph: &Graph, initial: &Diagram| gpu::open(memory, graph, initial);
-        Rivalry { model: Arc::clone(model), strategy, head_start: HEAD_START, open }
+        Rivalry { subject, strategy, head_start: HEAD_START, open }
     }
 }
 
@@ -48,16 +47,10 @@ pub fn explore<M: Machine>(
     figures: &mut Option<Figures>,
     processors: impl FnOnce(&Attention, &mut Option<Figures>) -> Result<Answer, Trouble>,
 ) -> Result<Answer, Trouble> {
-    let Rivalry { model, strategy, head_start, open } = rivalry;
+    let Rivalry { subject, strategy, head_start, open } = rivalry;
     let (both, of_processors) = (run.attention.clone(), run.attention.of_one());
-    let game = Match {
-        model: Arc::clone(&model),
-        strategy,
-        both,
-        processors: of_processors.clone(),
-        budget: run.budget.clone(),
-        head_start,
-    };
+    let game =
+        Match { subject, strategy, both, processors: of_processors.clone(), budget: run.budget.clone(), head_start };
     let rival = Rival::start(game, open);
     let outcome = processors(&of_processors, figures);
     match outcome {
@@ -68,7 +61,7 @@ pub fn explore<M: Machine>(
             match won {
                 Some(won) => {
                     *figures = None;
-                    take_from_device(args, run, &model, won).map(Answer::Diagram)
+                    take_from_device(args, run, won).map(Answer::Diagram)
                 }
                 None => outcome,
             }
@@ -81,13 +74,14 @@ pub fn explore<M: Machine>(
 }
 
 /// The states that the device was first to find.
-fn take_from_device(args: &ReachArgs, run: &Run, model: &BddSystem, won: Won) -> Result<Found, Trouble> {
+fn take_from_device(args: &ReachArgs, run: &Run, won: Won) -> Result<Found, Trouble> {
     run.known().setting.engine = "gpu";
     note_end(run, won.rounds, won.levels, won.strategy);
     let manager = manager(run, options(args, run), &run.attention)?;
     let states = won.states.import(&manager).map_err(|error| trouble(run, error))?;
-    drop((won.states, won.lease));
-    found(args, run, model, states)
+    let [of_states, _of_model] = won.leases;
+    drop((won.states, of_states));
+    found(args, run, &won.model, states)
 }
 
 #[cfg(test)]
@@ -96,6 +90,7 @@ mod tests {
     use crate::lists;
     use crate::memory::Size;
     use crate::reach::with_processors;
+    use std::sync::Arc;
     use std::time::Instant;
     use tremula_bulk::Twin;
     use tremula_engines::Order;
@@ -108,11 +103,11 @@ mod tests {
     }
 
     /// A device that is a twin, or none.
-    fn rivalry(model: &Arc<BddSystem>, head_start: Duration, has_device: bool) -> Rivalry<impl Opener<Twin> + use<>> {
+    fn rivalry(subject: Subject, head_start: Duration, has_device: bool) -> Rivalry<impl Opener<Twin> + use<>> {
         let open = move |graph: &Graph, initial: &Diagram| {
             has_device.then(|| Twin::new(graph.clone(), initial, 64 << 20).ok()).flatten()
         };
-        Rivalry { model: Arc::clone(model), strategy: Strategy { order: Order::Par, frontier: true }, head_start, open }
+        Rivalry { subject, strategy: Strategy { order: Order::Par, frontier: true }, head_start, open }
     }
 
     /// Explore bakery.1 (1506 states), and say who won.
@@ -121,7 +116,8 @@ mod tests {
         let (args, run) = setting(path, memory);
         let model = Arc::new(read_file(path.as_ref(), &Limits::default()).unwrap());
         let processors = |attention: &_, figures: &mut _| with_processors(&args, &run, &model, attention, figures);
-        let outcome = explore(&args, &run, rivalry(&model, head_start, has_device), &mut None, processors);
+        let outcome =
+            explore(&args, &run, rivalry(Subject::in_bits(&model), head_start, has_device), &mut None, processors);
         (outcome, run)
     }
 
@@ -149,19 +145,20 @@ mod tests {
     #[test]
     fn lists_have_a_rival_too() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/sylvan/anderson.4.ldd");
-        let lists = read_ldd_file(path.as_ref(), &Limits::default()).unwrap();
-        let bits = Arc::new(lists.in_bits(1 << 20).unwrap());
-        // The processors have enough memory in the first race, and not in the second.
-        for (memory, head_start, winner) in
-            [(64 << 20, Duration::from_secs(3600), "ldd"), (1 << 20, Duration::ZERO, "gpu")]
-        {
-            let (args, run) = setting(path, memory);
-            let processors = |attention: &_, figures: &mut _| {
-                lists::explore(&args, &run, &lists, attention, figures).map(|()| Answer::Figures)
-            };
-            let outcome = explore(&args, &run, rivalry(&bits, head_start, true), &mut None, processors);
+        let lists = Arc::new(read_ldd_file(path.as_ref(), &Limits::default()).unwrap());
+        let race = |head_start, processors: &dyn Fn(&ReachArgs, &Run, &Attention) -> Result<Answer, Trouble>| {
+            let (args, run) = setting(path, 64 << 20);
+            let rivalry = rivalry(Subject::in_lists(&lists, &run.budget), head_start, true);
+            let outcome = explore(&args, &run, rivalry, &mut None, |attention, _| processors(&args, &run, attention));
             assert!(outcome.is_ok());
-            assert_eq!((states(&run).as_deref(), run.known().setting.engine), (Some("29641"), winner));
-        }
+            (states(&run), run.known().setting.engine)
+        };
+        let by_lists = |args: &ReachArgs, run: &Run, attention: &Attention| {
+            lists::explore(args, run, &lists, attention, &mut None).map(|()| Answer::Figures)
+        };
+        let give_up = |_: &ReachArgs, _: &Run, _: &Attention| Err(Trouble::Unknown("given up".to_owned()));
+        let expected = Some("29641".to_owned());
+        assert_eq!(race(Duration::from_secs(3600), &by_lists), (expected.clone(), "ldd"));
+        assert_eq!(race(Duration::ZERO, &give_up), (expected, "gpu"));
     }
 }

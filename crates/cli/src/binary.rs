@@ -11,7 +11,7 @@ use tremula_models::{BddSystem, LddSystem, PetriNet};
 
 /// Bytes for each node while a model is brought into bits: the node, its place in the table that finds equal ones, and what
 /// is remembered meanwhile.
-const BYTES_PER_NODE: usize = 100;
+pub const BYTES_PER_NODE: usize = 100;
 
 /// Does the user want binary diagrams, whatever the model?
 pub fn is_wanted(args: &ReachArgs) -> bool {

@@ -11,6 +11,7 @@
 //! | `binary` | Petri nets and lists in bits |
 //! | `gpu` | exploration on a device |
 //! | `beside`, `rival` | the processors and a device at once: who is first has the answer; what the device does |
+//! | `subject` | what the device explores then |
 //! | `mcc` | the same for the Model Checking Contest, as its environment says |
 //! | `together`, `host` | the same, by several processes; by those of one host |
 //! | `net_together`, `board` | the same for Petri nets: a race; what those who race tell each other |
@@ -65,6 +66,7 @@ mod rival;
 mod run;
 mod signals;
 mod states;
+mod subject;
 mod together;
 mod tune;
 mod watch;

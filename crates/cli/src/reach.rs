@@ -9,6 +9,7 @@ use crate::progress::Meter;
 use crate::report::{Figures, Report};
 use crate::run::{Phase, Run};
 use crate::states::{self, count_states};
+use crate::subject::Subject;
 use crate::watch::Watch;
 use crate::{binary, gpu, lists, net};
 use std::sync::Arc;
@@ -137,7 +138,7 @@ fn explore(args: &ReachArgs, run: &Run, figures: &mut Option<Figures>) -> Result
         }
         TransitionSystem::Ldd(model) => {
             refuse_what_diagrams_cannot(args)?;
-            explore_lists(args, run, &model, figures)
+            explore_lists(args, run, model, figures)
         }
         TransitionSystem::Bdd(model) => {
             refuse_what_bdds_cannot(args)?;
@@ -204,7 +205,7 @@ fn explore_binary(
     if beside::is_wanted(args) {
         let model = Arc::new(model);
         let processors = |attention: &_, figures: &mut _| with_processors(args, run, &model, attention, figures);
-        return beside::explore(args, run, Rivalry::with_device(args, &model), figures, processors);
+        return beside::explore(args, run, Rivalry::with_device(args, Subject::in_bits(&model)), figures, processors);
     }
     let loaded = load(args, run, &model, &manager(run, options(args, run), &run.attention)?)?;
     drop((model, lease));
@@ -237,22 +238,19 @@ pub fn with_manager(
 fn explore_lists(
     args: &ReachArgs,
     run: &Run,
-    model: &LddSystem,
+    model: LddSystem,
     figures: &mut Option<Figures>,
 ) -> Result<Answer, Trouble> {
     lists::refuse_what_lists_cannot(args)?;
-    let processors =
-        |attention: &_, figures: &mut _| lists::explore(args, run, model, attention, figures).map(|()| Answer::Figures);
+    let model = Arc::new(model);
+    let processors = |attention: &_, figures: &mut _| {
+        lists::explore(args, run, &model, attention, figures).map(|()| Answer::Figures)
+    };
     if !beside::is_wanted(args) {
         return processors(&run.attention, figures);
     }
-    // Without memory for the lists in bits there is no device.
-    match binary::of_lists(args, run, model).and_then(|bits| charge(args, run, bits)) {
-        Ok((bits, _lease)) => {
-            beside::explore(args, run, Rivalry::with_device(args, &Arc::new(bits)), figures, processors)
-        }
-        Err(_) => processors(&run.attention, figures),
-    }
+    let rivalry = Rivalry::with_device(args, Subject::in_lists(&model, &run.budget));
+    beside::explore(args, run, rivalry, figures, processors)
 }
 
 /// Is there anything that the user wants and no kind of decision diagrams of a file can?

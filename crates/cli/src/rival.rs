@@ -6,21 +6,17 @@
 //! has lost.
 
 use crate::error::catch;
-use crate::model;
+use crate::subject::{Model, Subject};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tremula_bulk::{Bulk, Diagram, Graph, Machine};
 use tremula_diagrams::{Attention, Budget, Lease};
-use tremula_engines::{Strategy, explore};
+use tremula_engines::{Reached, Strategy, explore};
 use tremula_models::BddSystem;
 
 /// How long the processors have for themselves: what takes them no longer is not worth the start of a device.
 pub const HEAD_START: Duration = Duration::from_secs(1);
-
-/// Bytes for the device's relations, for each byte of the model, kept for it before the processors begin and take what there
-/// is. Measured: at most 1.6.
-const RELATIONS_PER_MODEL: usize = 2;
 
 /// How often somebody who waits looks whether all are stopped.
 const LOOK: Duration = Duration::from_millis(50);
@@ -73,8 +69,9 @@ enum State {
 /// All reachable states, as the device found them.
 pub struct Won {
     pub states: Diagram,
-    /// The memory of the states.
-    pub lease: Lease,
+    pub model: Arc<BddSystem>,
+    /// The memory of the states, and of the model.
+    pub leases: [Lease; 2],
     pub rounds: u64,
     pub levels: Option<u64>,
     pub strategy: Strategy,
@@ -82,7 +79,7 @@ pub struct Won {
 
 /// What is explored, and how to stop.
 pub struct Match {
-    pub model: Arc<BddSystem>,
+    pub subject: Subject,
     pub strategy: Strategy,
     /// Stops both.
     pub both: Attention,
@@ -108,19 +105,20 @@ impl Rival {
         });
         let rival = Rival(Arc::clone(&shared));
         // Without memory or a thread there is no rival.
-        let Ok(lease) = game.budget.take(RELATIONS_PER_MODEL * model::bytes(&game.model)) else {
+        let Ok(lease) = game.budget.take(game.subject.kept) else {
             shared.become_state(State::Ended(None));
             return rival;
         };
         let presence = Presence::new();
         let body = move || {
             let _presence = presence;
+            let processors = game.processors.clone();
             let compete =
-                || shared.wait_for_start(game.head_start).then(|| shared.compete(&game, lease, open)).flatten();
+                || shared.wait_for_start(game.head_start).then(|| shared.compete(game, lease, open)).flatten();
             // A driver that does not fit may panic: that is the device's matter only.
             let won = catch(compete).ok().flatten();
             if won.is_some() {
-                game.processors.cancel();
+                processors.cancel();
             }
             shared.become_state(State::Ended(won));
         };
@@ -190,16 +188,19 @@ impl Shared {
     }
 
     /// The device's exploration; nothing if it does not get to the end, or its answer cannot be brought back.
-    fn compete<M: Machine>(&self, game: &Match, mut lease: Lease, open: impl Opener<M>) -> Option<Won> {
-        let graph = Graph::compile(&game.model).ok()?;
-        lease.resize(graph.bytes()).ok()?;
-        let machine = open(&graph, &Diagram::of_initial_states(&game.model))?;
+    fn compete<M: Machine>(&self, game: Match, mut lease: Lease, open: impl Opener<M>) -> Option<Won> {
+        let Model { system: model, bytes } = (game.subject.make)(lease.bytes())?;
+        let graph = Graph::compile(&model).ok()?;
+        lease.resize(bytes + graph.bytes()).ok()?;
+        let machine = open(&graph, &Diagram::of_initial_states(&model))?;
         let space = Bulk::new(machine, &graph, self.attention.clone());
         let reached = explore(&space, game.strategy, &mut ()).ok()?;
         // The processors go on meanwhile; what it lacks may be the memory that they have.
         let export = || space.export(&reached.states, &game.budget).ok();
-        let (states, lease) = export().or_else(|| self.wait_until_alone().then(export).flatten())?;
-        Some(Won { states, lease, rounds: reached.rounds, levels: reached.levels, strategy: reached.strategy })
+        let (states, of_states) = export().or_else(|| self.wait_until_alone().then(export).flatten())?;
+        lease.resize(bytes).ok()?;
+        let Reached { rounds, levels, strategy, .. } = reached;
+        Some(Won { states, model, leases: [of_states, lease], rounds, levels, strategy })
     }
 }
 
@@ -217,8 +218,8 @@ mod tests {
     fn game(head_start: Duration) -> Match {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/beem/phils.1.bdd");
         let model = Arc::new(read_file(path.as_ref(), &Limits::default()).unwrap());
-        let both = Attention::default();
-        Match { model, strategy: PAR, processors: both.of_one(), both, budget: Budget::new(16 << 20), head_start }
+        let (subject, both) = (Subject::in_bits(&model), Attention::default());
+        Match { subject, strategy: PAR, processors: both.of_one(), both, budget: Budget::new(16 << 20), head_start }
     }
 
     fn twin(graph: &Graph, initial: &Diagram) -> Option<Twin> {
@@ -232,7 +233,7 @@ mod tests {
         let won = Rival::start(game, twin).wait().expect("a small model");
         assert!(processors.is_cancelled());
         assert!(won.rounds > 1 && won.levels.is_some() && won.strategy == PAR);
-        assert!(!won.states.nodes.is_empty() && won.lease.bytes() > 0);
+        assert!(!won.states.nodes.is_empty() && won.leases[0].bytes() > 0);
     }
 
     /// A twin whose first exports fail.
