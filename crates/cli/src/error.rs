@@ -1,6 +1,6 @@
 //! Failures, exit codes, and what happens on a panic.
 
-use crate::rival;
+use crate::{gpu, rival};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::fmt::Display;
@@ -87,9 +87,8 @@ impl From<StudyError> for Failure {
     fn from(error: StudyError) -> Failure {
         let text = error.to_string();
         match error {
-            StudyError::NothingToMeasure(_) | StudyError::UnknownProgram { .. } | StudyError::NoDevice(_) => {
-                Failure::Input(text)
-            }
+            StudyError::NoDevice(problem) => gpu::no_device(&problem),
+            StudyError::NothingToMeasure(_) | StudyError::UnknownProgram { .. } => Failure::Input(text),
             StudyError::Setup(_) | StudyError::Threads(_) | StudyError::Fabric(_) | StudyError::Sweep(_) => {
                 Failure::Limit(text)
             }

@@ -106,7 +106,8 @@ fn with_libraries<T>(work: impl FnOnce() -> Result<T, NoDevice>) -> Result<T, Fa
     }
 }
 
-fn no_device(problem: &NoDevice) -> Failure {
+/// Why there is nothing to compute with, and whose fault that is.
+pub fn no_device(problem: &NoDevice) -> Failure {
     match problem {
         NoDevice::TooSmall => Failure::Limit(format!("{problem} into what --gpu-mem allows")),
         NoDevice::Failed(_) => Failure::Internal(problem.to_string()),
