@@ -12,14 +12,16 @@ use crate::report::Figures;
 use crate::run::{Phase, Run};
 use crate::together::{NoResult, Told, agree, refuse_what_ranks_cannot};
 use tremula_diagrams::joint::{Follower, JointError, Leader, Setup};
-use tremula_diagrams::{Counters, Manager};
-use tremula_fabric::{Distance, Fabric, FabricError, Reduction};
+use tremula_diagrams::{Counters, Lease, Manager};
+use tremula_fabric::{Distance, Fabric, FabricError, Reduction, Segment};
 use tremula_models::TransitionSystem;
 
-/// *Collective.* Can all ranks address each other's memory? Some knobs are for those who cannot.
+/// *Collective.* Can all ranks address the memory of rank 0? Those of one host can, unless the system keeps them apart. Some
+/// knobs are for those who cannot.
 pub fn is_possible<F: Fabric>(args: &ReachArgs, fabric: &F) -> Result<bool, NoResult> {
+    let is_mapped = fabric.allocate(1)?.mapped(0).is_some();
     let near = |to: usize| fabric.distance(to).is_ok_and(|distance| distance != Distance::Remote);
-    let mut all = [u64::from((0..fabric.ranks()).all(near))];
+    let mut all = [u64::from(is_mapped && (0..fabric.ranks()).all(near))];
     fabric.all_reduce(Reduction::Min, &mut all)?;
     Ok(all[0] == 1 && !args.tune.iter().any(|knob| knob.is_for_steps()))
 }
@@ -34,7 +36,8 @@ pub fn explore<F: Fabric>(
 where
     F::Segment: Send + Sync + 'static,
 {
-    agree(fabric, reach::refuse_what_diagrams_cannot(args).and(refuse_what_ranks_cannot(args)))?;
+    agree(fabric, refuse(args, &model))?;
+    let _lease = agree(fabric, charge(run, &model, fabric.rank() == 0))?;
     let setup = plan(args, run, fabric)?;
     let segment = match fabric.allocate(setup.words()) {
         Ok(segment) => segment,
@@ -57,6 +60,23 @@ where
     let done = follower.wait();
     fabric.gather(0, &[done.steals, done.gifts, done.waits])?;
     Ok(Ok(Told::default()))
+}
+
+/// Is there anything that the user wants and this cannot be?
+fn refuse(args: &ReachArgs, model: &TransitionSystem) -> Result<(), Trouble> {
+    refuse_what_ranks_cannot(args)?;
+    match model {
+        TransitionSystem::Bdd(_) => reach::refuse_what_bdds_cannot(args),
+        _ => reach::refuse_what_diagrams_cannot(args),
+    }
+}
+
+/// The memory of a `.bdd` model, which rank 0 keeps.
+fn charge(run: &Run, model: &TransitionSystem, keeps: bool) -> Result<Option<Lease>, Trouble> {
+    match model {
+        TransitionSystem::Bdd(model) if keeps => reach::charge_for(run, model).map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// *Collective.* What all ranks agree on: each gives all memory that it has left, and none more than another.

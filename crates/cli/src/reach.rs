@@ -471,7 +471,10 @@ impl Observe<'_> {
     fn count(&mut self, round: &Round<'_>, counters: &Counters) {
         let affordable = self.counting.as_secs_f64() <= COUNTING_SHARE * self.run.elapsed().as_secs_f64();
         let bytes = (counters.nodes as usize).saturating_mul(words(self.levels) * size_of::<usize>());
-        if !affordable || self.counted.elapsed() < COUNTING_INTERVAL || bytes > self.run.budget.available() {
+        if !affordable
+            || self.counted.elapsed() < COUNTING_INTERVAL
+            || bytes > round.states.manager().budget().available()
+        {
             return;
         }
         let started = Instant::now();

@@ -6,10 +6,11 @@ use crate::manager::NESTED_TASKS;
 use crate::threads::Threads;
 use std::io;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 use tremula_fabric::Ground;
-use tremula_table::{Outpost, Stretch, TableGround};
+use tremula_table::{Attention, Outpost, Stretch, TableGround};
 use tremula_tasks::Allies;
 
 /// Stack of each thread, which is touched as deep as recursion goes. Operations that need more get more.
@@ -22,8 +23,14 @@ struct Camp {
     copy: Copy,
 }
 
-/// The threads.
-pub struct Guests(Vec<JoinHandle<()>>);
+/// The threads, and what they share.
+pub struct Guests {
+    threads: Vec<JoinHandle<()>>,
+    camp: Arc<Camp>,
+}
+
+/// How often somebody looks whether the leader is asked to stop.
+const LOOK: Duration = Duration::from_millis(50);
 
 impl Guests {
     /// Start a thread for each of these workers.
@@ -44,12 +51,30 @@ impl Guests {
             let thread = Builder::new().name(format!("worker {number}")).stack_size(STACK_BYTES);
             thread.spawn(move || camp.work(number))
         };
-        Ok(Guests(numbers.map(start).collect::<io::Result<_>>()?))
+        Ok(Guests { threads: numbers.map(start).collect::<io::Result<_>>()?, camp })
+    }
+
+    /// Run what leads, and tell all workers if it is asked to stop: the leader, who would hear of it, may sleep.
+    pub fn stopped_by<R>(&self, attention: &Attention, lead: impl FnOnce() -> R) -> R {
+        let (done, ended) = mpsc::channel::<()>();
+        std::thread::scope(|scope| {
+            // Without another thread, the leader hears of it when it works again.
+            let _ = Builder::new().spawn_scoped(scope, move || {
+                while ended.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
+                    if attention.is_cancelled() {
+                        self.camp.outpost.cancel();
+                    }
+                }
+            });
+            let result = lead();
+            drop(done);
+            result
+        })
     }
 
     /// Wait until they are dismissed.
     pub fn wait(self) {
-        for thread in self.0 {
+        for thread in self.threads {
             // A worker catches the panics of its tasks; there is nothing to tell here.
             let _ = thread.join();
         }

@@ -127,7 +127,8 @@ pub(crate) struct Lead {
     notes: Notes,
     /// Workers of this process.
     pub workers: usize,
-    written: Option<Extent>,
+    /// What was written last, or found too large to be.
+    written: Option<(Extent, bool)>,
 }
 
 impl Leader {
@@ -137,8 +138,8 @@ impl Leader {
         let allies = Arc::new(Allies::lead(parts.allies, setup.all_workers()).ok_or(JointError::NoGround)?);
         // The same ground once more: workers use it between the beginning and the end of an operation of the manager only.
         let others = setup.cut(segment).ok_or(JointError::NoGround)?;
-        let guests = Guests::start(setup, &allies, others.notes, others.table, 1..setup.workers)?;
         let dismiss = Dismiss(Arc::clone(&allies));
+        let guests = Guests::start(setup, &allies, others.notes, others.table, 1..setup.workers)?;
         Ok(Leader { setup: *setup, allies, notes: parts.notes, table: parts.table, guests, dismiss })
     }
 
@@ -146,9 +147,9 @@ impl Leader {
     pub fn run<R: Send>(self, attention: Attention, program: impl FnOnce(&Manager) -> R) -> Result<R, JointError> {
         let Leader { setup, allies, notes, table, guests, dismiss } = self;
         let options = setup.table_options();
-        let solo = Solo::on_ground(&Budget::new(setup.bytes), options, attention, table)?;
+        let solo = Solo::on_ground(&Budget::new(setup.bytes), options, attention.clone(), table)?;
         let lead = Lead { allies, notes: Notes::new(notes), workers: setup.workers, written: None };
-        let result = program(&Manager::leading(solo, options, lead));
+        let result = guests.stopped_by(&attention, || program(&Manager::leading(solo, options, lead)));
         drop(dismiss);
         guests.wait();
         Ok(result)
@@ -168,10 +169,14 @@ impl Lead {
     /// See that others have the relations; false if there is no room for them.
     pub fn publish(&mut self, env: &Env) -> bool {
         let extent = env.extent();
-        if self.written != Some(extent) {
-            self.written = self.notes.write(env).then_some(extent);
+        match self.written {
+            Some((known, fits)) if known == extent => fits,
+            _ => {
+                let fits = self.notes.write(env);
+                self.written = Some((extent, fits));
+                fits
+            }
         }
-        self.written.is_some()
     }
 
     /// Run `task` on all workers; each may need so much stack for a task.

@@ -26,6 +26,12 @@ impl Outpost {
         Outpost { ground, stress: options.stress }
     }
 
+    /// Ask all workers of the operation that is under way, if there is one, to end it.
+    pub fn cancel(&self) {
+        // Relaxed: the word itself is the whole message.
+        ControlPlace::on(Some(&self.ground.control)).cancelled.store(true, Ordering::Relaxed);
+    }
+
     /// Take part in the operation that the owner has begun with so many workers, as worker `number`. `stretch` is what this
     /// worker keeps from one operation to the next.
     pub fn share<'a>(&'a self, workers: usize, number: usize, stretch: &'a mut Stretch) -> Shared<'a> {
