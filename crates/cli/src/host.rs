@@ -48,9 +48,10 @@ where
         let leader = agree(fabric, Leader::new(&setup, segment).map_err(no_part))?;
         agree(fabric, Ok(()))?;
         let led = lead(args, run, model, leader);
-        let rows = fabric.gather(0, &[0; COLUMNS.len()])?.unwrap_or_default();
-        let (figures, own) = led.map_err(NoResult::Here)?;
-        let of_ranks = table(run, &setup, &figures.counters, own, rows);
+        let own = led.as_ref().map_or([0; COLUMNS.len()], |(_, own)| *own);
+        let rows = fabric.gather(0, &own)?.unwrap_or_default();
+        let (figures, _) = led.map_err(NoResult::Here)?;
+        let of_ranks = table(&setup, &figures.counters, &rows);
         return Ok(Ok(Told { figures: Some(figures), of_ranks }));
     }
     drop(model);
@@ -134,17 +135,16 @@ fn explore_in(
 const COLUMNS: [&str; 3] = ["stolen", "given", "waits"];
 
 /// What the workers of each rank did for others, and what each rank holds.
-fn table(run: &Run, setup: &Setup, counters: &Counters, own: [u64; COLUMNS.len()], mut rows: Vec<Vec<u64>>) -> String {
+fn table(setup: &Setup, counters: &Counters, rows: &[Vec<u64>]) -> String {
     let (ranks, workers) = (setup.ranks, setup.workers);
     let [nodes, room] = [counters.nodes, counters.capacity].map(short);
-    let each = numbers::bytes(counters.bytes / u64::from(run.ranks.max(1)));
+    let each = numbers::bytes(counters.bytes / ranks as u64);
     let mut text = format!(
         "Together  {ranks} ranks of {workers} workers, in memory of the host\n\
          Table     {nodes} of {room} nodes in use, {each} for each rank\n\
          Rank      {}\n",
         COLUMNS.map(|name| format!("{name:>8}")).concat()
     );
-    rows[0] = own.to_vec();
     for (rank, row) in rows.iter().enumerate() {
         let cells: String = row.iter().map(|&value| format!("{:>8}", short(value))).collect();
         text += &format!("{rank:<10}{cells}\n");
