@@ -195,10 +195,11 @@ def run(command, limit):
         )
 
 
-def reach(binary, path, strategy, timeout, *more, workers=1, launcher=()):
+def reach(binary, path, strategy, timeout, *more, engine="bdd", workers=1, launcher=()):
     """Runs `tremula reach`, by a launcher if there is one, and returns a flat record of everything worth keeping."""
     command = [*launcher, binary, "reach", path, "--strategy", strategy, "--timeout", timeout, "--json", "--stats", "--quiet"]
-    command += ["--workers", workers]
+    # The engine is named because with `auto` a device would race, where there is one.
+    command += ["--engine", engine, "--workers", workers]
     ended = run([*command, *more], timeout + GRACE)
     record = {"code": ended.code, "wall": round(ended.wall, 6), "max_rss": ended.max_rss}
     try:

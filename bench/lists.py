@@ -57,7 +57,7 @@ def run_peer(args, path):
 
 def run_own(args, path):
     """Seconds and states, or nothing."""
-    answer = common.reach(args.binary, path, "saturation", args.timeout, workers=args.workers)
+    answer = common.reach(args.binary, path, "saturation", args.timeout, engine="ldd", workers=args.workers)
     return (answer["reach"], answer["states"]) if answer["verdict"] == "complete" else None
 
 

@@ -36,8 +36,8 @@ def run(options, shape, model):
     ranks, workers = map(int, shape.split("x"))
     memory = f"{common.size_bytes(options.mem) // ranks >> 20}M"
     launcher = (*LAUNCHER, ranks) if ranks > 1 else ()
-    more = ["--engine", "bdd", "--mem", memory]
-    return common.reach(options.binary, model.path, options.strategy, options.limit, *more, workers=workers, launcher=launcher)
+    how = {"workers": workers, "launcher": launcher}
+    return common.reach(options.binary, model.path, options.strategy, options.limit, "--mem", memory, **how)
 
 
 def main():
