@@ -7,34 +7,63 @@ use crate::attention::QUIT;
 use crate::common::Common;
 use crate::crew::Crew;
 use crate::deque::Private;
-use crate::pool::{Panicked, StealAmount, conduct, follow, wait_for_start};
+use crate::pool::{Panicked, conduct, follow, wait_for_start};
 use crate::statistics::Statistics;
+use crate::tactics::Tactics;
 use crate::worker::{Work, Worker};
+use std::ops::Range;
 use tremula_fabric::Ground;
 
-/// Thieves that can wait for one victim at a time.
-const REQUEST_SLOTS: usize = 2;
+/// What all processes agree on.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Alliance {
+    /// How many processes there are.
+    pub processes: usize,
+    /// Workers of each.
+    pub each: usize,
+    /// How work changes hands.
+    pub tactics: Tactics,
+}
+
+impl Alliance {
+    /// Workers of all processes.
+    pub fn workers(&self) -> usize {
+        self.processes * self.each
+    }
+
+    /// Numbers of the workers of a process.
+    pub fn numbers(&self, process: usize) -> Range<usize> {
+        process * self.each..(process + 1) * self.each
+    }
+
+    /// Bytes of ground that they need.
+    pub fn bytes(&self) -> usize {
+        Common::bytes(self.workers())
+    }
+}
 
 /// All workers, as one process sees them.
 pub struct Allies {
     crew: Crew<Private>,
+    tactics: Tactics,
 }
 
 impl Allies {
-    /// Bytes of ground that so many workers need.
-    pub fn bytes(workers: usize) -> usize {
-        Common::bytes(workers)
+    /// Prepare the ground for all workers, as the process that leads them, which is process 0, before any other process
+    /// [joins](Allies::join). None if the ground is too small.
+    pub fn lead(ground: Ground, alliance: &Alliance) -> Option<Allies> {
+        Allies::on(ground, alliance, 0, true)
     }
 
-    /// Prepare the ground for so many workers, as the process that leads them, before any other process [joins](Allies::join).
-    /// None if the ground is too small.
-    pub fn lead(ground: Ground, workers: usize) -> Option<Allies> {
-        Some(Allies { crew: Crew::with(Common::on(ground, workers, REQUEST_SLOTS, true)?) })
+    /// Join the others as this process, on the ground that was prepared for all.
+    pub fn join(ground: Ground, alliance: &Alliance, process: usize) -> Option<Allies> {
+        Allies::on(ground, alliance, process, false)
     }
 
-    /// Join so many workers, on the ground that was prepared for them.
-    pub fn join(ground: Ground, workers: usize) -> Option<Allies> {
-        Some(Allies { crew: Crew::with(Common::on(ground, workers, REQUEST_SLOTS, false)?) })
+    fn on(ground: Ground, alliance: &Alliance, process: usize, new: bool) -> Option<Allies> {
+        let tactics = alliance.tactics;
+        let common = Common::on(ground, alliance.workers(), tactics.request_slots, new)?;
+        Some(Allies { crew: Crew::with(common, alliance.numbers(process)), tactics })
     }
 
     /// How many workers there are, in all processes.
@@ -74,6 +103,6 @@ impl Allies {
     }
 
     fn worker<'r, W: Work>(&'r self, work: &'r W, number: usize, least_stack: usize) -> Worker<'r, W, Private> {
-        Worker::new(work, &self.crew, number, StealAmount::One, least_stack, &[])
+        Worker::new(work, &self.crew, number, self.tactics, least_stack, &[])
     }
 }

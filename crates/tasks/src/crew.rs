@@ -9,6 +9,7 @@ use crate::statistics::Statistics;
 use crate::sync::{Mutex, Ordering};
 use crossbeam_utils::CachePadded;
 use std::any::Any;
+use std::ops::Range;
 
 /// One worker, as the others see it.
 #[repr(C)]
@@ -32,6 +33,8 @@ impl<D: Deque> Mate<D> {
 /// All workers of a pool, as one process sees them.
 pub struct Crew<D> {
     common: Common<D>,
+    /// Numbers of those who are threads of this process.
+    here: Range<usize>,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     statistics: Mutex<Statistics>,
 }
@@ -39,18 +42,23 @@ pub struct Crew<D> {
 impl<D: Deque> Crew<D> {
     /// Workers of this process.
     pub fn new(workers: usize, request_slots: usize) -> Crew<D> {
-        Crew::with(Common::own(workers, request_slots))
+        Crew::with(Common::own(workers, request_slots), 0..workers)
     }
 
-    /// Workers who have this in common.
-    pub fn with(common: Common<D>) -> Crew<D> {
-        Crew { common, panic: Mutex::new(None), statistics: Mutex::new(Statistics::default()) }
+    /// Workers who have this in common, and of whom these are threads of this process.
+    pub fn with(common: Common<D>, here: Range<usize>) -> Crew<D> {
+        Crew { common, here, panic: Mutex::new(None), statistics: Mutex::new(Statistics::default()) }
     }
 
     /// All workers, by number.
     #[inline]
     pub fn mates(&self) -> &[Mate<D>] {
         self.common.mates()
+    }
+
+    /// Is this worker a thread of this process?
+    pub fn is_here(&self, number: usize) -> bool {
+        self.here.contains(&number)
     }
 
     /// Raise `bits` for all workers.

@@ -28,8 +28,8 @@
 //!
 //! How it works, one idea per file: `attention` (the one word that a worker polls, and sleeping), `cells` (how tasks and
 //! results change hands), `deque` (two kinds of deques), `worker` (running, waiting, stealing), `pool` (threads and runs),
-//! `victims` (whom to steal from), `crew` and `common` (what they
-//! see of each other, and where that is), `allies` (workers of several processes). `src/README.md` walks through the protocol.
+//! `victims` (whom to steal from), `tactics` (how much to give, and when), `crew` and `common` (what they see of each other,
+//! and where that is), `allies` (workers of several processes). `src/README.md` walks through the protocol.
 //!
 //! [`Lanes`] runs one computation as several cooperating lanes in one thread. A lane that would wait for memory pauses
 //! after asking for it, and another lane goes on meanwhile. [`Fibers`] are for longer waits, for other processes: their
@@ -52,16 +52,18 @@ mod pool;
 mod statistics;
 mod sync;
 mod synced;
+mod tactics;
 mod victims;
 mod worker;
 
 #[cfg(not(any(loom, shuttle)))]
-pub use allies::Allies;
+pub use allies::{Alliance, Allies};
 pub use deque::{Deque, Private, Split};
 pub use fibers::{Board, Driver, Fiber, Fibers, Ticket};
 pub use lanes::{Lane, Lanes};
 pub use plain::{Plain, WORDS, Word};
-pub use pool::{Panicked, Pool, PoolOptions, StealAmount};
+pub use pool::{Panicked, Pool, PoolOptions};
 pub use statistics::{Histogram, Statistics};
 pub use synced::Synced;
+pub use tactics::{StealAmount, Tactics};
 pub use worker::{Inbox, Work, Worker};

@@ -5,22 +5,12 @@ use crate::crew::Crew;
 use crate::deque::{Deque, Private};
 use crate::statistics::Statistics;
 use crate::sync::{Mutex, thread};
+use crate::tactics::Tactics;
 use crate::worker::{Work, Worker};
 use std::any::Any;
 use std::io;
 use std::sync::Arc;
 use tremula_fabric::topology::{Topology, bind_this_thread};
-
-/// How much a victim gives to a thief.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum StealAmount {
-    /// Its oldest task.
-    One,
-    /// Up to so many of its oldest tasks.
-    Many(usize),
-    /// Half of its tasks.
-    Half,
-}
 
 /// How a pool is set up.
 #[derive(Clone, Debug)]
@@ -31,10 +21,8 @@ pub struct PoolOptions {
     pub stack_bytes: usize,
     /// A worker that waits takes no other task on when less stack than this is left.
     pub least_stack: usize,
-    /// How much a thief gets.
-    pub amount: StealAmount,
-    /// Thieves that can wait for one victim at a time.
-    pub request_slots: usize,
+    /// How work changes hands.
+    pub tactics: Tactics,
     /// `distances[a][b]`: how far worker `b` is from worker `a`; empty if all are equally far.
     pub distances: Vec<Vec<u8>>,
     /// `cpus[number]`: the processor on which the thread of this worker stays; empty if the system moves them about.
@@ -59,8 +47,7 @@ impl Default for PoolOptions {
             workers: 1,
             stack_bytes: 16 << 20,
             least_stack: 1 << 20,
-            amount: StealAmount::One,
-            request_slots: 2,
+            tactics: Tactics::default(),
             distances: Vec::new(),
             cpus: Vec::new(),
         }
@@ -120,8 +107,8 @@ struct Run<'a, W, D> {
 
 impl<W: Work, D: Deque> Run<'_, W, D> {
     fn worker(&self, number: usize) -> Worker<'_, W, D> {
-        let PoolOptions { amount, least_stack, distances, .. } = self.options;
-        Worker::new(self.work, self.crew, number, *amount, *least_stack, distances)
+        let PoolOptions { tactics, least_stack, distances, .. } = self.options;
+        Worker::new(self.work, self.crew, number, *tactics, *least_stack, distances)
     }
 
     /// # Safety
@@ -140,7 +127,7 @@ impl<D: Deque> Pool<D> {
     pub fn new(options: PoolOptions) -> io::Result<Pool<D>> {
         let options = PoolOptions { workers: options.workers.max(1), ..options };
         let workers = options.workers;
-        let shared = Arc::new(Shared { crew: Crew::new(workers, options.request_slots), job: Mutex::new(None) });
+        let shared = Arc::new(Shared { crew: Crew::new(workers, options.tactics.request_slots), job: Mutex::new(None) });
         let mut pool = Pool { shared, threads: Vec::new(), options };
         for number in 1..workers {
             let shared = Arc::clone(&pool.shared);

@@ -13,6 +13,8 @@ pub struct Statistics {
     pub waits: u64,
     /// Nanoseconds from request to answer, of steals that brought a task.
     pub latency_ns: Histogram,
+    /// The same, only of those steals whose victim was a worker of another process.
+    pub between_ns: Histogram,
 }
 
 impl Statistics {
@@ -22,6 +24,7 @@ impl Statistics {
         self.gifts += other.gifts;
         self.waits += other.waits;
         self.latency_ns.add(&other.latency_ns);
+        self.between_ns.add(&other.between_ns);
     }
 }
 

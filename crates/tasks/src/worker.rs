@@ -5,9 +5,9 @@ use crate::cells::{MOST_TASKS, Outcome, Parcel};
 use crate::crew::{Abandoned, Crew, Mate};
 use crate::deque::{Asked, Deque, Private};
 use crate::plain::{Plain, WORDS, Word};
-use crate::pool::StealAmount;
 use crate::statistics::Statistics;
 use crate::synced::Synced;
+use crate::tactics::{StealAmount, Tactics};
 use crate::victims::Victims;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Instant;
@@ -54,11 +54,11 @@ pub struct Worker<'r, W: Work + ?Sized, D: Deque = Private> {
     me: &'r Mate<D>,
     own: D::Owner<W::Task>,
     number: usize,
-    amount: StealAmount,
+    tactics: Tactics,
     least_stack: usize,
     /// Tasks received together with the one that runs; they go to thieves first.
     received: Vec<Parcel>,
-    /// Tasks to be given away as soon as they are spawned: at first, one for each other worker.
+    /// Tasks to be given away as soon as they are spawned: at first, if so told, one for each other worker.
     to_share: usize,
     /// The oldest task, by position, and at how many looks in a row it was that.
     candidate: usize,
@@ -102,7 +102,7 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
         work: &'r W,
         crew: &'r Crew<D>,
         number: usize,
-        amount: StealAmount,
+        tactics: Tactics,
         least_stack: usize,
         distances: &[Vec<u8>],
     ) -> Worker<'r, W, D> {
@@ -114,10 +114,10 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
             me,
             own: me.deque.open(number),
             number,
-            amount,
+            tactics,
             least_stack,
             received: Vec::new(),
-            to_share: if number == 0 { crew.mates().len() - 1 } else { 0 },
+            to_share: if number == 0 && tactics.shares_first { crew.mates().len() - 1 } else { 0 },
             candidate: 0,
             survived: 0,
             victims: Victims::new(number, crew.mates().len(), distances),
@@ -229,7 +229,7 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
 
     fn answer_requests(&mut self) {
         while let Some(thief) = self.me.deque.next_request(&mut self.own) {
-            let wanted = match self.amount {
+            let wanted = match self.tactics.amount {
                 StealAmount::One => 1,
                 StealAmount::Many(count) => count,
                 StealAmount::Half => (self.me.deque.spare(&self.own) + self.received.len()).div_ceil(2),
@@ -435,7 +435,11 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
             return false;
         }
         self.statistics.steals += count as u64;
-        self.statistics.latency_ns.record(asked.elapsed().as_nanos() as u64);
+        let nanoseconds = asked.elapsed().as_nanos() as u64;
+        self.statistics.latency_ns.record(nanoseconds);
+        if !self.crew.is_here(victim) {
+            self.statistics.between_ns.record(nanoseconds);
+        }
         self.run_received();
         true
     }
@@ -513,8 +517,10 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
 
     /// Steal until the root task is done.
     pub(crate) fn serve(&mut self) {
-        // At first, work is shared: everybody waits for a task that the leader gives away.
-        self.beg();
+        if self.tactics.shares_first {
+            // Everybody waits for a task that the leader gives away.
+            self.beg();
+        }
         let mut attempts = 0;
         loop {
             self.me.attention.lower(RESULT | GIFT);

@@ -2,7 +2,7 @@
 #![cfg(not(any(loom, shuttle)))]
 
 use tremula_fabric::{Fabric, Ground, threads};
-use tremula_tasks::{Allies, Deque, Work, Worker};
+use tremula_tasks::{Alliance, Allies, Deque, Statistics, StealAmount, Tactics, Work, Worker};
 
 /// Fibonacci numbers; the multiplier is each rank's own copy of what all need.
 struct Fibonacci {
@@ -24,25 +24,28 @@ impl Work for Fibonacci {
     }
 }
 
-/// Run `lead` on rank 0 with `each` workers on every rank.
-fn with_allies<R: Send>(ranks: usize, each: usize, lead: impl Fn(&Allies) -> R + Sync) -> R {
-    let workers = ranks * each;
-    let results = threads::run(ranks, |fabric| {
-        let segment = fabric.allocate(Ground::words_for([Allies::bytes(workers)])).unwrap();
+fn alliance(processes: usize, each: usize) -> Alliance {
+    Alliance { processes, each, tactics: Tactics::default() }
+}
+
+/// Run `lead` on rank 0, with the workers of all ranks. Its result, and what the workers of each rank have done.
+fn with_allies<R: Send>(alliance: Alliance, lead: impl Fn(&Allies) -> R + Sync) -> (R, Vec<Statistics>) {
+    let results = threads::run(alliance.processes, |fabric| {
+        let segment = fabric.allocate(Ground::words_for([alliance.bytes()])).unwrap();
         let mut ground = Ground::new(segment, 0).unwrap();
-        let ground = ground.cut(Allies::bytes(workers)).unwrap();
+        let ground = ground.cut(alliance.bytes()).unwrap();
         let rank = fabric.rank();
         let allies = if rank == 0 {
-            let allies = Allies::lead(ground, workers);
+            let allies = Allies::lead(ground, &alliance);
             fabric.barrier();
             allies
         } else {
             fabric.barrier();
-            Allies::join(ground, workers)
+            Allies::join(ground, &alliance, rank)
         };
         let allies = &allies.expect("the ground is large enough");
-        std::thread::scope(|scope| {
-            for number in (rank * each..(rank + 1) * each).filter(|&number| number != 0) {
+        let result = std::thread::scope(|scope| {
+            for number in alliance.numbers(rank).filter(|&number| number != 0) {
                 scope.spawn(move || {
                     while let Some(stack) = allies.next_run(number) {
                         allies.take_part(&Fibonacci { one: 1 }, number, stack);
@@ -54,15 +57,17 @@ fn with_allies<R: Send>(ranks: usize, each: usize, lead: impl Fn(&Allies) -> R +
                 allies.dismiss();
             }
             result
-        })
+        });
+        (result, allies.statistics())
     });
-    results.expect("no rank is lost").into_iter().flatten().next().expect("rank 0 has a result")
+    let (results, statistics): (Vec<_>, _) = results.expect("no rank is lost").into_iter().unzip();
+    (results.into_iter().flatten().next().expect("rank 0 has a result"), statistics)
 }
 
 #[test]
 fn all_take_part_in_many_runs() {
     for (ranks, each) in [(1, 1), (2, 1), (2, 2), (3, 2)] {
-        let answers = with_allies(ranks, each, |allies| {
+        let (answers, _) = with_allies(alliance(ranks, each), |allies| {
             assert_eq!(allies.workers(), ranks * each);
             [1, 2, 10, 20, 25].map(|n| allies.run(&Fibonacci { one: 1 }, n, 1 << 16).unwrap())
         });
@@ -71,10 +76,43 @@ fn all_take_part_in_many_runs() {
 }
 
 #[test]
+fn answers_do_not_depend_on_tactics() {
+    for amount in [StealAmount::One, StealAmount::Many(8), StealAmount::Half] {
+        for (request_slots, shares_first) in [(1, true), (2, false), (8, true), (1, false)] {
+            let tactics = Tactics { amount, request_slots, shares_first };
+            let (answer, _) = with_allies(Alliance { processes: 2, each: 2, tactics }, |allies| {
+                allies.run(&Fibonacci { one: 1 }, 22, 1 << 16).unwrap()
+            });
+            assert_eq!(answer, 17_711, "{tactics:?}");
+        }
+    }
+}
+
+/// Of two processes with a worker each, every steal is between the two; within one process, none is.
+#[test]
+fn steals_between_processes_are_told_apart() {
+    let steal = |processes, each| {
+        let (_, statistics) = with_allies(alliance(processes, each), |allies| {
+            // Until somebody has stolen: how many runs that takes, the system decides.
+            (0..1000).any(|_| {
+                allies.run(&Fibonacci { one: 1 }, 20, 1 << 16).unwrap();
+                allies.statistics().steals > 0
+            })
+        });
+        let sum = |count: fn(&Statistics) -> u64| statistics.iter().map(count).sum::<u64>();
+        (sum(|one| one.latency_ns.count()), sum(|one| one.between_ns.count()))
+    };
+    let (all, between) = steal(2, 1);
+    assert_eq!(all, between);
+    let (_, between) = steal(1, 2);
+    assert_eq!(between, 0);
+}
+
+#[test]
 fn a_small_ground_is_refused() {
     threads::run(1, |fabric| {
         let ground = Ground::new(fabric.allocate(100).unwrap(), 0).unwrap();
-        assert!(Allies::lead(ground, 2).is_none());
+        assert!(Allies::lead(ground, &alliance(2, 1)).is_none());
     })
     .unwrap();
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tremula_fabric::topology::Topology;
-use tremula_tasks::{Deque, Pool, PoolOptions, Private, Split, StealAmount, Work, Worker};
+use tremula_tasks::{Deque, Pool, PoolOptions, Private, Split, StealAmount, Tactics, Work, Worker};
 
 /// Fibonacci numbers, one task per call; panics at `poison`.
 struct Fibonacci {
@@ -33,7 +33,7 @@ fn fibonacci(n: u64) -> u64 {
 }
 
 fn options(workers: usize, amount: StealAmount) -> PoolOptions {
-    PoolOptions { workers, amount, ..PoolOptions::default() }
+    PoolOptions { workers, tactics: Tactics { amount, ..Tactics::default() }, ..PoolOptions::default() }
 }
 
 const AMOUNTS: [StealAmount; 3] = [StealAmount::One, StealAmount::Many(4), StealAmount::Half];

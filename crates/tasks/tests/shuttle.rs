@@ -4,7 +4,7 @@
 #![cfg(shuttle)]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tremula_tasks::{Deque, Pool, PoolOptions, Private, Split, StealAmount, Work, Worker};
+use tremula_tasks::{Deque, Pool, PoolOptions, Private, Split, StealAmount, Tactics, Work, Worker};
 
 /// How many schedules each test runs.
 fn schedules() -> usize {
@@ -53,7 +53,7 @@ impl Work for Fibonacci {
 
 fn options(workers: usize, amount: StealAmount) -> PoolOptions {
     // Shuttle's stacks are not those whose rest a worker can ask for.
-    PoolOptions { workers, amount, least_stack: 0, ..PoolOptions::default() }
+    PoolOptions { workers, tactics: Tactics { amount, ..Tactics::default() }, least_stack: 0, ..PoolOptions::default() }
 }
 
 fn right<D: Deque>(name: &str, workers: usize, amount: StealAmount) {

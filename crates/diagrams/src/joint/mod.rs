@@ -42,7 +42,7 @@ use std::io;
 use std::sync::Arc;
 use tremula_fabric::{Ground, Segment};
 use tremula_table::{Attention, Budget, Options, SetupError, Solo, TableGround};
-use tremula_tasks::{Allies, Statistics};
+use tremula_tasks::{Alliance, Allies, Statistics, Tactics};
 
 /// What all processes agree on.
 #[derive(Copy, Clone, Debug)]
@@ -84,12 +84,12 @@ struct Parts {
 impl Setup {
     /// Words that the segment has on every rank; they take no memory until they are touched.
     pub fn words(&self) -> usize {
-        let parts = [Allies::bytes(self.all_workers()), self.notes_bytes()];
+        let parts = [self.alliance().bytes(), self.notes_bytes()];
         Ground::words_for(parts.into_iter().chain(TableGround::bytes(self.bytes, &self.table_options())))
     }
 
-    fn all_workers(&self) -> usize {
-        self.ranks * self.workers
+    fn alliance(&self) -> Alliance {
+        Alliance { processes: self.ranks, each: self.workers, tactics: Tactics::default() }
     }
 
     fn notes_bytes(&self) -> usize {
@@ -97,13 +97,13 @@ impl Setup {
     }
 
     fn table_options(&self) -> Options {
-        Options { workers: self.all_workers(), ..self.options }
+        Options { workers: self.alliance().workers(), ..self.options }
     }
 
     fn cut<S: Segment + Send + Sync + 'static>(&self, segment: S) -> Option<Parts> {
         let mut ground = Ground::new(segment, 0)?;
         Some(Parts {
-            allies: ground.cut(Allies::bytes(self.all_workers()))?,
+            allies: ground.cut(self.alliance().bytes())?,
             notes: ground.cut(self.notes_bytes())?,
             table: TableGround::cut(&mut ground, self.bytes, &self.table_options())?,
         })
@@ -135,7 +135,7 @@ impl Leader {
     /// Prepare the segment, whose part on rank 0 is used. Others may [follow](Follower::new) when this has returned.
     pub fn new<S: Segment + Send + Sync + 'static>(setup: &Setup, segment: S) -> Result<Leader, JointError> {
         let parts = setup.cut(segment.clone()).ok_or(JointError::NoGround)?;
-        let allies = Arc::new(Allies::lead(parts.allies, setup.all_workers()).ok_or(JointError::NoGround)?);
+        let allies = Arc::new(Allies::lead(parts.allies, &setup.alliance()).ok_or(JointError::NoGround)?);
         // The same ground once more: workers use it between the beginning and the end of an operation of the manager only.
         let others = setup.cut(segment).ok_or(JointError::NoGround)?;
         let dismiss = Dismiss(Arc::clone(&allies));
@@ -209,9 +209,9 @@ impl Follower {
         rank: usize,
     ) -> Result<Follower, JointError> {
         let parts = setup.cut(segment).ok_or(JointError::NoGround)?;
-        let allies = Arc::new(Allies::join(parts.allies, setup.all_workers()).ok_or(JointError::NoGround)?);
-        let numbers = rank * setup.workers..(rank + 1) * setup.workers;
-        let guests = Guests::start(setup, &allies, parts.notes, parts.table, numbers)?;
+        let alliance = setup.alliance();
+        let allies = Arc::new(Allies::join(parts.allies, &alliance, rank).ok_or(JointError::NoGround)?);
+        let guests = Guests::start(setup, &allies, parts.notes, parts.table, alliance.numbers(rank))?;
         Ok(Follower { allies, guests })
     }
 
