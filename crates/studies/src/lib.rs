@@ -2,9 +2,10 @@
 //!
 //! A study takes options and returns a report, a plain value that displays as tables of text, serialises to JSON and
 //! draws itself as SVG pictures. Nothing here prints or writes files. [`tasks_study`] compares our work stealing with
-//! other libraries, which the feature `peers` brings in; [`table_study`] measures find-or-put of the shared table beside
-//! other ways of probing and beside theory; [`ranked_study`] does so for a table over ranks, and
-//! [`fabric_study`] for memory of other ranks, and [`gpu_study`] for an accelerator; [`plot`] draws.
+//! other libraries, which the feature `peers` brings in, and [`tasks_study::ranked`] studies that of several processes;
+//! [`table_study`] measures find-or-put of the shared table beside other ways of probing and beside theory;
+//! [`ranked_study`] does so for a table over ranks, and [`fabric_study`] for memory of other ranks, and [`gpu_study`] for an
+//! accelerator; [`plot`] draws.
 //!
 //! ```
 //! use tremula_studies::tasks_study::{TasksOptions, run};

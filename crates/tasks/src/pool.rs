@@ -127,7 +127,8 @@ impl<D: Deque> Pool<D> {
     pub fn new(options: PoolOptions) -> io::Result<Pool<D>> {
         let options = PoolOptions { workers: options.workers.max(1), ..options };
         let workers = options.workers;
-        let shared = Arc::new(Shared { crew: Crew::new(workers, options.tactics.request_slots), job: Mutex::new(None) });
+        let shared =
+            Arc::new(Shared { crew: Crew::new(workers, options.tactics.request_slots), job: Mutex::new(None) });
         let mut pool = Pool { shared, threads: Vec::new(), options };
         for number in 1..workers {
             let shared = Arc::clone(&pool.shared);

@@ -2,7 +2,7 @@
 //!
 //! Each program runs as a sequential twin, on our pool, on `rayon` and on `lace-ws`, with several numbers of workers.
 //! All versions of a program spawn the same tasks, every answer is checked, and the versions take turns, so that a
-//! change in the machine's speed hits them alike.
+//! change in the machine's speed hits them alike. [`ranked`] does the same with workers of several processes.
 //!
 //! ```no_run
 //! use tremula_studies::tasks_study::{TasksOptions, run};
@@ -18,6 +18,7 @@
 mod options;
 mod our_pool;
 mod programs;
+pub mod ranked;
 mod report;
 mod report_pictures;
 mod report_text;
@@ -39,7 +40,7 @@ use versions::{Failure, Measured, measure};
 /// Make the study; `progress` gets a line for each run.
 pub fn run(options: &TasksOptions, progress: &mut dyn FnMut(&str)) -> Result<TasksReport, StudyError> {
     check(options)?;
-    let chosen = chosen_programs(options)?;
+    let chosen = chosen_programs(options.quick, &options.programs)?;
     let programs = chosen.iter().map(|entry| study(entry, options, progress)).collect::<Result<_, _>>()?;
     Ok(TasksReport { processors: cpu_limit(), reps: options.reps, programs })
 }
@@ -63,16 +64,16 @@ fn all_programs(quick: bool) -> Vec<Entry> {
     if quick { programs::quick() } else { programs::full() }
 }
 
-fn chosen_programs(options: &TasksOptions) -> Result<Vec<Entry>, StudyError> {
+/// Programs of these names; all if there are none.
+fn chosen_programs(quick: bool, names: &[String]) -> Result<Vec<Entry>, StudyError> {
     let is_meant = |entry: &Entry, name: &str| entry.name == name || entry.name.split('(').next() == Some(name);
-    let all = all_programs(options.quick);
-    let unknown = options.programs.iter().find(|name| !all.iter().any(|entry| is_meant(entry, name)));
+    let all = all_programs(quick);
+    let unknown = names.iter().find(|name| !all.iter().any(|entry| is_meant(entry, name)));
     if let Some(name) = unknown {
-        let known = program_names(options.quick).join(", ");
+        let known = program_names(quick).join(", ");
         return Err(StudyError::UnknownProgram { name: name.clone(), known });
     }
-    let is_chosen =
-        |entry: &Entry| options.programs.is_empty() || options.programs.iter().any(|name| is_meant(entry, name));
+    let is_chosen = |entry: &Entry| names.is_empty() || names.iter().any(|name| is_meant(entry, name));
     Ok(all.into_iter().filter(is_chosen).collect())
 }
 

@@ -35,7 +35,7 @@ impl Default for TasksOptions {
 }
 
 /// Powers of two below `most`, and `most`.
-fn doublings(most: usize) -> Vec<usize> {
+pub(super) fn doublings(most: usize) -> Vec<usize> {
     let powers = std::iter::successors(Some(1), |workers| Some(2 * workers));
     powers.take_while(|&workers| workers < most).chain([most]).collect()
 }

@@ -94,7 +94,7 @@ pub(crate) fn measure(
 ) -> Result<Measured, Failure> {
     let mut measured = match version {
         Version::Sequential => on_large_stack(stack_bytes, || {
-            repeatedly(|| Ok(warm_up().sequential()))?;
+            repeatedly(|| Ok::<_, Failure>(warm_up().sequential()))?;
             timed(|| Ok(program.sequential()))
         })??,
         Version::Tremula => by_pool(program, OurPool::with_private_deques, workers, stack_bytes)?,
@@ -111,7 +111,7 @@ pub(crate) fn measure(
 }
 
 /// Run a small program until its workers are warm.
-fn repeatedly(mut run: impl FnMut() -> Result<u64, Failure>) -> Result<(), Failure> {
+pub(super) fn repeatedly<E>(mut run: impl FnMut() -> Result<u64, E>) -> Result<(), E> {
     let start = Instant::now();
     while start.elapsed() < WARM_UP {
         // Nobody needs the answer, but the compiler must not know that.
@@ -135,7 +135,7 @@ fn by_pool(
     // The first worker is the caller, hence the stack.
     on_large_stack(stack_bytes, || {
         let mut pool = start(PoolOptions { stack_bytes, ..PoolOptions::on_this_machine(workers) })?;
-        repeatedly(|| Ok(warm_up().pool(&mut pool)?))?;
+        repeatedly(|| warm_up().pool(&mut pool))?;
         let before = pool.statistics();
         let mut measured = timed(|| Ok(program.pool(&mut pool)?))?;
         measured.statistics = Some((before, pool.statistics()));
@@ -147,7 +147,7 @@ fn by_pool(
 fn by_rayon(program: &dyn Program, workers: usize, stack_bytes: usize) -> Result<Measured, Failure> {
     let builder = rayon::ThreadPoolBuilder::new().num_threads(workers).stack_size(stack_bytes);
     let pool = builder.build().map_err(io::Error::other)?;
-    repeatedly(|| Ok(pool.install(|| warm_up().rayon())))?;
+    repeatedly(|| Ok::<_, Failure>(pool.install(|| warm_up().rayon())))?;
     // From outside, as with our pool: to hand the root task over is part of the run.
     timed(|| Ok(pool.install(|| program.rayon())))
 }
@@ -157,7 +157,7 @@ fn by_rayon(program: &dyn Program, workers: usize, stack_bytes: usize) -> Result
 fn by_lace(program: &dyn Program, workers: usize, stack_bytes: usize) -> Result<Measured, Failure> {
     on_large_stack(stack_bytes, || {
         let mut pool = lace_ws::Lace::init(workers);
-        repeatedly(|| Ok(pool.run(|worker| warm_up().lace(worker))))?;
+        repeatedly(|| Ok::<_, Failure>(pool.run(|worker| warm_up().lace(worker))))?;
         timed(|| Ok(pool.run(|worker| program.lace(worker))))
     })?
 }

@@ -1,6 +1,7 @@
 //! Fibonacci numbers by their definition: a task per call and next to nothing in it, so tasks are all one measures.
 
 use super::Program;
+use super::for_ranks::{ForRanks, Whole};
 use crate::tasks_study::our_pool::OurPool;
 use tremula_tasks::{Deque, Panicked, Work, Worker};
 
@@ -25,6 +26,12 @@ impl Work for Fibonacci {
         worker.spawn(n - 2);
         let first = self.run(worker, n - 1);
         first + worker.join()
+    }
+}
+
+impl Whole for Fibonacci {
+    fn whole(&self) -> u64 {
+        self.0
     }
 }
 
@@ -59,6 +66,10 @@ impl Program for Fibonacci {
 
     fn pool(&self, pool: &mut OurPool) -> Result<u64, Panicked> {
         pool.run(self, self.0)
+    }
+
+    fn for_ranks(&self) -> Option<&dyn ForRanks> {
+        Some(self)
     }
 
     #[cfg(feature = "peers")]

@@ -1,6 +1,8 @@
 //! The programs of the study, each in all versions.
 
 mod fibonacci;
+mod for_ranks;
+mod hoard;
 mod langford;
 mod product;
 mod queens;
@@ -9,6 +11,8 @@ mod uts;
 
 use super::our_pool::OurPool;
 use fibonacci::Fibonacci;
+pub(crate) use for_ranks::ForRanks;
+pub(crate) use hoard::Hoard;
 use langford::Langford;
 use product::Product;
 use queens::Queens;
@@ -26,6 +30,11 @@ pub(crate) trait Program: Sync {
 
     /// With tasks, by the workers of `pool`.
     fn pool(&self, pool: &mut OurPool) -> Result<u64, Panicked>;
+
+    /// As a program for workers of several processes; none if its answer is in the memory of one.
+    fn for_ranks(&self) -> Option<&dyn ForRanks> {
+        None
+    }
 
     /// With tasks, by the threads of the pool that the caller is in.
     #[cfg(feature = "peers")]
@@ -87,6 +96,6 @@ pub(crate) fn quick() -> Vec<Entry> {
 }
 
 /// A program that keeps the workers of a pool busy for about a millisecond.
-pub(crate) fn warm_up() -> impl Program {
+pub(crate) fn warm_up() -> impl Program + ForRanks {
     Fibonacci(27)
 }

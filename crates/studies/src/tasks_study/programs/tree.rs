@@ -1,6 +1,7 @@
 //! Counting in a tree that unfolds as one walks it: a task per node, spawned by its parent.
 
 use super::Program;
+use super::for_ranks::{ForRanks, Whole};
 use crate::tasks_study::our_pool::OurPool;
 use tremula_tasks::{Deque, Panicked, Plain, Work, Worker};
 
@@ -41,6 +42,12 @@ impl<T: Tree> Work for Count<T> {
     }
 }
 
+impl<T: Tree> Whole for Count<T> {
+    fn whole(&self) -> T::Node {
+        self.0.root()
+    }
+}
+
 #[cfg(feature = "peers")]
 fn by_rayon<T: Tree>(tree: &T, node: T::Node) -> u64 {
     tree.weight(node) + siblings_by_rayon(tree, &mut tree.children(node))
@@ -72,6 +79,10 @@ impl<T: Tree> Program for Count<T> {
 
     fn pool(&self, pool: &mut OurPool) -> Result<u64, Panicked> {
         pool.run(self, self.0.root())
+    }
+
+    fn for_ranks(&self) -> Option<&dyn ForRanks> {
+        Some(self)
     }
 
     #[cfg(feature = "peers")]
