@@ -4,18 +4,19 @@ use crate::bench_args::{BenchArgs, FabricArgs, FindingsArgs, GpuArgs, Study, Tab
 use crate::error::{Exit, Failure};
 use crate::gpu::{device_bytes, find};
 use crate::memory::Size;
-use crate::{model, output, ranks};
+use crate::{model, output, ranks, together};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 use tremula_diagrams::Attention;
-use tremula_fabric::{Fabric, threads};
+use tremula_fabric::{Fabric, Reduction, threads};
 use tremula_models::BddSystem;
 use tremula_studies::fabric_study::{self, FabricOptions, FabricReport};
 use tremula_studies::gpu_study::{self, GpuOptions};
 use tremula_studies::ranked_study::{self, RankedOptions};
 use tremula_studies::table_study::{self, TableOptions};
+use tremula_studies::tasks_study::ranked::{self, RankedTasksOptions};
 use tremula_studies::tasks_study::{self, TasksOptions};
 use tremula_studies::{Picture, StudyError};
 
@@ -55,9 +56,44 @@ fn named_model(path: &Path) -> Result<(String, BddSystem), Failure> {
 }
 
 fn tasks(args: &TasksArgs) -> Result<Exit, Failure> {
+    if ranks::are_several() {
+        return ranks::run(|fabric| together::agree_on_end(fabric, ranked_tasks(args, fabric)));
+    }
+    if !args.tactics.is_empty() {
+        return Err(Failure::Input("--tactics: only several ranks have them".to_owned()));
+    }
     let options = tasks_options(args);
     let report = study(&args.findings, |progress| tasks_study::run(&options, progress))?;
     publish(&args.findings, "tasks", &report, &report.pictures())
+}
+
+/// What one rank does for the study, and rank 0 with its findings. A failure is told by one rank.
+fn ranked_tasks<F: Fabric>(args: &TasksArgs, fabric: &F) -> Result<Exit, Failure>
+where
+    F::Segment: Send + Sync + 'static,
+{
+    let ready = if fabric.rank() == 0 { prepare_ranked_tasks(args) } else { Ok(()) };
+    let mut is_bad = [u64::from(ready.is_err())];
+    // Lost ranks end this process by other means.
+    let _ = fabric.all_reduce(Reduction::Max, &mut is_bad);
+    ready?;
+    if is_bad != [0] {
+        return Ok(Exit::Complete);
+    }
+    let options = ranked_tasks_options(args);
+    let told = on_rank(fabric, &args.findings, |progress| match ranked::run(fabric, &options, progress) {
+        Err(StudyError::Elsewhere(_)) => Ok(None),
+        result => result,
+    });
+    told?.map_or(Ok(Exit::Complete), |report| publish(&args.findings, "tasks-ranks", &report, &report.pictures()))
+}
+
+/// What can go wrong on rank 0 alone, before others wait for it.
+fn prepare_ranked_tasks(args: &TasksArgs) -> Result<(), Failure> {
+    if !args.versions.is_empty() {
+        return Err(Failure::Input("--versions: several ranks have only the program's own".to_owned()));
+    }
+    make_folder(&args.findings)
 }
 
 fn table(args: &TableArgs) -> Result<Exit, Failure> {
@@ -133,6 +169,13 @@ fn tasks_options(args: &TasksArgs) -> TasksOptions {
     }
 }
 
+fn ranked_tasks_options(args: &TasksArgs) -> RankedTasksOptions {
+    let usual = RankedTasksOptions::default();
+    let TasksOptions { quick, reps, programs, .. } = tasks_options(args);
+    let tactics = given_or(&args.tactics, usual.tactics);
+    RankedTasksOptions { workers: args.workers.clone(), quick, reps, programs, tactics, ..usual }
+}
+
 fn table_options(args: &TableArgs) -> TableOptions {
     let usual = if args.quick { TableOptions::quick() } else { TableOptions::default() };
     TableOptions {
@@ -154,15 +197,19 @@ fn study<R>(
     args: &FindingsArgs,
     run: impl FnOnce(&mut dyn FnMut(&str)) -> Result<R, StudyError>,
 ) -> Result<R, Failure> {
-    if let Some(folder) = &args.out {
-        std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder, &error))?;
-    }
+    make_folder(args)?;
     let mut progress = |line: &str| {
         if !args.quiet {
             output::to_stderr(&format!("{line}\n"));
         }
     };
     Ok(run(&mut progress)?)
+}
+
+fn make_folder(args: &FindingsArgs) -> Result<(), Failure> {
+    args.out
+        .as_ref()
+        .map_or(Ok(()), |folder| std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder, &error)))
 }
 
 /// Print the findings, and write them into the folder that was asked for.

@@ -7,9 +7,15 @@ use std::path::PathBuf;
 use tremula_studies::ranked_study::TableForm;
 use tremula_studies::table_study::{LOADS, Mix, Subject};
 use tremula_studies::tasks_study::Version;
+use tremula_studies::tasks_study::ranked::Tactic;
 
 const TASKS_NOTES: &str = "\
 Every answer is checked. For each program, the sequential time comes first.
+
+Started by mpirun it measures workers of all ranks as one crew, in memory that
+all ranks of a host address, by numbers of ranks and workers: first the latency
+of steals within a process and between processes, then the programs, but for
+matmul, whose answer is in the memory of one process.
 
 Example:
   tremula bench tasks --quick --workers 1,2,4 --programs fib,uts --out results";
@@ -55,7 +61,7 @@ pub struct BenchArgs {
 impl BenchArgs {
     /// Does the study make use of several ranks?
     pub fn knows_ranks(&self) -> bool {
-        matches!(self.study, Study::Table(_) | Study::Fabric(_))
+        matches!(self.study, Study::Tasks(_) | Study::Table(_) | Study::Fabric(_))
     }
 }
 
@@ -93,7 +99,8 @@ pub struct TasksArgs {
     /// Small sizes: seconds instead of minutes
     #[arg(long)]
     pub quick: bool,
-    /// Numbers of workers, separated by commas [default: 1, 2, 4 … all cores]
+    /// Numbers of workers, with several ranks those of each, separated by commas
+    /// [default: 1, 2, 4 … all cores]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = workers)]
     pub workers: Vec<usize>,
     /// Runs of each version; the median counts [default: 5, with --quick 3]
@@ -106,6 +113,10 @@ pub struct TasksArgs {
     /// Pools: tremula, tremula-split, rayon, lace-ws [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = version)]
     pub versions: Vec<Version>,
+    /// Over ranks, how work is handed over: steal-one, steal-many, steal-half,
+    /// one-slot, no-sharing [default: the first two]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub tactics: Vec<Tactic>,
     #[command(flatten)]
     pub findings: FindingsArgs,
 }

@@ -88,10 +88,14 @@ impl From<StudyError> for Failure {
         let text = error.to_string();
         match error {
             StudyError::NoDevice(problem) => gpu::no_device(&problem),
-            StudyError::NothingToMeasure(_) | StudyError::UnknownProgram { .. } => Failure::Input(text),
-            StudyError::Setup(_) | StudyError::Threads(_) | StudyError::Fabric(_) | StudyError::Sweep(_) => {
-                Failure::Limit(text)
+            StudyError::NothingToMeasure(_) | StudyError::UnknownProgram { .. } | StudyError::SeveralHosts => {
+                Failure::Input(text)
             }
+            StudyError::Setup(_)
+            | StudyError::Threads(_)
+            | StudyError::Fabric(_)
+            | StudyError::Sweep(_)
+            | StudyError::Elsewhere(_) => Failure::Limit(text),
             StudyError::WrongAnswer { .. }
             | StudyError::WrongTable { .. }
             | StudyError::Panicked { .. }

@@ -262,7 +262,7 @@ fn silently(trouble: NoResult) -> Result<Exit, Failure> {
 
 /// *Collective.* All ranks end as the worst of them does, so that the launcher reports one code. A failure is told before:
 /// launchers kill all processes as soon as one of them has ended with a code.
-fn agree_on_end<F: Fabric>(fabric: &F, ended: Result<Exit, Failure>) -> Exit {
+pub fn agree_on_end<F: Fabric>(fabric: &F, ended: Result<Exit, Failure>) -> Exit {
     let mine = ended.unwrap_or_else(|failure| {
         output::to_stderr(&format!("tremula: {failure}\n"));
         failure.exit()

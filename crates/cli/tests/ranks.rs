@@ -55,6 +55,50 @@ fn a_table_over_ranks_is_measured() {
     }
 }
 
+/// That there is a report means that all answers were right; those that are known are looked at once more.
+#[test]
+fn tasks_are_stolen_between_ranks() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = at(&folder, "out");
+    let tactics = ["steal-one", "steal-many", "steal-half", "one-slot", "no-sharing"];
+    let how = ["--reps", "1", "--workers", "1,2", "--tactics", &tactics.join(","), "--json", "-q", "--out", &out];
+    let output = mpirun(2, &[&["bench", "tasks", "--quick"], &how[..]].concat());
+    assert_eq!(code(&output), exit::COMPLETE, "{output:?}");
+    let report = json(&output);
+    assert_eq!((&report["ranks"], &report["left_out"]), (&2.into(), &serde_json::json!(["matmul(64)"])));
+    assert_eq!(report["latency"].as_array().map(Vec::len), Some(2 * tactics.len()));
+    let programs = report["programs"].as_array().expect("a list");
+    let answer = |name: &str| programs.iter().find(|program| program["name"] == name).map(|program| &program["answer"]);
+    let known = [("fib(30)", 832_040), ("queens(10)", 724), ("langford(8)", 300)];
+    assert!(known.iter().all(|(name, expected)| answer(name) == Some(&(*expected).into())), "{report}");
+    for program in programs {
+        let shapes = program["shapes"].as_array().expect("a list");
+        assert_eq!(shapes.len(), 2 * 2 * tactics.len());
+        for shape in shapes {
+            assert_eq!(shape["steals"].as_array().map(Vec::len), shape["ranks"].as_u64().map(|ranks| ranks as usize));
+        }
+    }
+    for file in
+        ["tasks-ranks.json", "tasks-ranks-speed-up.svg", "tasks-ranks-times.svg", "tasks-ranks-steal-latency.svg"]
+    {
+        assert!(folder.path().join("out").join(file).exists(), "{file}");
+    }
+}
+
+#[test]
+fn bad_studies_of_tasks_are_told_once() {
+    let cases: [(&[&str], &str); 3] = [
+        (&["--programs", "sort"], "no program is called \"sort\""),
+        (&["--versions", "rayon"], "--versions: several"),
+        (&["--out", "/dev/null/x"], "/dev/null/x: "),
+    ];
+    for (args, words) in cases {
+        let output = mpirun(3, &[&["bench", "tasks"], args].concat());
+        assert_eq!(code(&output), exit::INPUT, "{output:?}");
+        assert_eq!(stderr(&output).matches(words).count(), 1, "{words:?} in {output:?}");
+    }
+}
+
 #[test]
 fn ranks_explore_together() {
     let bakery = model("beem/bakery.1.bdd");
