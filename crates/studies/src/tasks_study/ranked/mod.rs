@@ -33,7 +33,6 @@ use crate::stack::on_large_stack;
 use crate::{Spread, StudyError, numbers};
 use measure::Subject;
 use site::{Site, agree};
-use std::time::Duration;
 use tremula_fabric::Fabric;
 use tremula_fabric::topology::cpu_limit;
 use tremula_tasks::Alliance;
@@ -126,17 +125,13 @@ where
 {
     /// *Collective.* How long a steal takes within a process and between two.
     fn latency(&mut self) -> Result<Vec<LatencyReport>, StudyError> {
-        let hoard = if self.options.quick {
-            Hoard { tasks: 1000, time: Duration::from_millis(1) }
-        } else {
-            Hoard { tasks: 16_000, time: Duration::from_millis(20) }
-        };
+        let hoard = Hoard(if self.options.quick { 1000 } else { 16_000 });
         let ways: &[_] = if self.site.fabric().ranks() > 1 { &[(1, 2), (2, 1)] } else { &[(1, 2)] };
         let shape = |&tactic| ways.iter().map(move |&(ranks, workers)| Runs::new(tactic, ranks, workers));
         let mut all: Vec<Runs> = self.options.tactics.iter().flat_map(shape).collect();
         for _ in 0..self.options.reps {
             for runs in &mut all {
-                self.once_more(runs, "hoard", &hoard, hoard.tasks)?;
+                self.once_more(runs, "hoard", &hoard, hoard.0)?;
             }
         }
         Ok(all.iter().map(Runs::latency).collect())
