@@ -14,7 +14,7 @@ const LOOKS: u32 = 64;
 /// How often the owner looks for results. That disturbs thieves, which write them.
 const PAUSE: Duration = Duration::from_millis(1);
 /// When it stops to wait for thieves, which may not have a processor.
-const LIMIT: Duration = Duration::from_secs(2);
+const LIMIT: Duration = Duration::from_millis(100);
 
 impl Work for Hoard {
     type Task = u64;
