@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::exec::{Call, Exec, Operation, Outcome};
 use crate::joint::Lead;
 use crate::lanes;
+use crate::lease;
 use crate::pace::{Pace, Way};
 use crate::relation::Bundle;
 use crate::task::Task;
@@ -410,6 +411,17 @@ impl Manager {
     /// The budget these tables live in.
     pub fn budget(&self) -> Budget {
         self.core.borrow().table.budget().clone()
+    }
+
+    /// Memory from that budget for work beside the tables. Where nothing else is left, the operation cache makes room, and
+    /// the tables are compacted.
+    pub fn lease(&self, bytes: usize) -> Result<Lease, Error> {
+        let table = &mut self.core.borrow_mut().table;
+        let lease = lease::take(table, bytes).or_else(|_| {
+            table.compact();
+            lease::take(table, bytes)
+        });
+        Ok(lease?)
     }
 
     /// Through this, other threads can stop the running operation or ask for a report.

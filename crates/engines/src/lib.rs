@@ -30,6 +30,7 @@ mod saturation;
 mod space;
 mod strategy;
 mod system;
+pub mod windows;
 
 pub use cluster::{Distributed, Plan};
 pub use lists::ListSystem;
