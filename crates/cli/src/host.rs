@@ -23,7 +23,7 @@ pub fn is_possible<F: Fabric>(args: &ReachArgs, fabric: &F) -> Result<bool, NoRe
     let near = |to: usize| fabric.distance(to).is_ok_and(|distance| distance != Distance::Remote);
     let mut all = [u64::from(is_mapped && (0..fabric.ranks()).all(near))];
     fabric.all_reduce(Reduction::Min, &mut all)?;
-    Ok(all[0] == 1 && !args.tune.iter().any(|knob| knob.is_for_steps()))
+    Ok(all[0] == 1 && !args.tune.iter().any(|knob| knob.is_for_hosts()))
 }
 
 /// *Collective.* Explore and count; gives the model back if this system does not let processes share memory after all.

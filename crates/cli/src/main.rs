@@ -70,6 +70,7 @@ mod subject;
 mod together;
 mod tune;
 mod watch;
+mod windowed;
 
 use args::{Args, Command};
 use clap::Parser;

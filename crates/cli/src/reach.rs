@@ -14,7 +14,7 @@ use crate::watch::Watch;
 use crate::{binary, gpu, lists, net};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tremula_diagrams::{Attention, Bdd, Counters, Error, Lease, Manager, Options};
+use tremula_diagrams::{Attention, Bdd, Counters, Error, Lease, Manager, Options, UBig};
 use tremula_engines::net::NetInBits;
 use tremula_engines::{Observer, Round, Strategy, SymbolicSystem, stored_reachable};
 use tremula_models::{BddSystem, LddSystem, TransitionSystem};
@@ -409,14 +409,18 @@ pub fn trouble(run: &Run, error: Error) -> Trouble {
 
 /// Count what an exploration that ended early has found, unless that takes long or more memory than there is.
 fn count_quickly(run: &Run, found: &Bdd, levels: &[u32], rounds: u64) {
-    let Ok(nodes) = found.manager().shared_node_count(&[found]) else { return };
+    let Ok(nodes) = found.node_count() else { return };
     run.known().nodes = Some(nodes as u64);
-    if nodes.saturating_mul(words(levels)) > QUICK_WORDS {
-        return;
-    }
-    if let Ok(states) = count_states(found, levels) {
+    if let Some(states) = quick_count(found, levels) {
         run.known().states = Some((states.to_string(), rounds));
     }
+}
+
+/// The number of states, unless that takes long or more memory than there is.
+pub fn quick_count(found: &Bdd, levels: &[u32]) -> Option<UBig> {
+    let nodes = found.node_count().ok()?;
+    let is_quick = nodes.saturating_mul(words(levels)) <= QUICK_WORDS;
+    is_quick.then(|| count_states(found, levels).ok()).flatten()
 }
 
 /// Machine words of a count of assignments to these levels.

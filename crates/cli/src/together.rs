@@ -1,7 +1,8 @@
 //! `tremula reach` by several processes that a launcher of MPI has started: one result, printed by rank 0.
 //!
-//! They hold the diagrams of a model together: those of one host in memory that all address (`host`), others by steps that
-//! travel to their nodes, for `.bdd` models. For Petri nets they race (`net_together`).
+//! Those of one host hold the diagrams of a model together, in memory that all address (`host`). Those of several hosts have
+//! windows, each its own part of the states of a `.bdd` model (`windowed`); or they share diagrams whose steps travel to their
+//! nodes, if told to by a knob. For Petri nets they race (`net_together`).
 
 use crate::args::{Engine, ReachArgs};
 use crate::error::{Exit, Failure};
@@ -15,6 +16,7 @@ use crate::report::{Figures, Report};
 use crate::run::{Phase, Run};
 use crate::signals;
 use crate::watch::Watch;
+use crate::windowed;
 use std::sync::Arc;
 use std::time::Instant;
 use tremula_diagrams::cluster::{Member, Program, RankFigures, Setup};
@@ -116,7 +118,10 @@ where
         model => model,
     };
     match model {
-        TransitionSystem::Bdd(model) => share_diagrams(args, run, model, fabric),
+        TransitionSystem::Bdd(model) if args.tune.iter().any(|knob| knob.is_for_steps()) => {
+            share_diagrams(args, run, model, fabric)
+        }
+        TransitionSystem::Bdd(model) => windowed::explore(args, run, model, fabric),
         _ => {
             agree(fabric, Err(Trouble::input("processes of several hosts can explore .bdd models and Petri nets only")))
         }
@@ -188,7 +193,7 @@ pub fn refuse_what_ranks_cannot(args: &ReachArgs) -> Result<(), Trouble> {
 }
 
 /// Saturation takes memory that all address; elsewhere `auto` means a strategy that suits several hosts.
-fn strategy_for_ranks(args: &ReachArgs) -> Result<Strategy, Failure> {
+pub fn strategy_for_ranks(args: &ReachArgs) -> Result<Strategy, Failure> {
     match args.strategy.order {
         Order::Auto => Ok(Strategy { order: Order::Par, frontier: true }),
         Order::Saturation | Order::Explicit => Err(Failure::Input(format!(

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use tremula_diagrams::Options;
 
 /// The knobs, as the error message lists them.
-const KEYS: &str = "always-shared, worker-threshold, lanes, lanes-always, lane-threshold, cache-per-node, initial-nodes, eager-nodes, eager-cache, live-share, node-patience, cache-patience full-share, fibers or level-block";
+const KEYS: &str = "always-shared, worker-threshold, lanes, lanes-always, lane-threshold, cache-per-node, initial-nodes, eager-nodes, eager-cache, live-share, node-patience, cache-patience, full-share, fibers, level-block or window-patience";
 
 /// One knob and where to turn it.
 #[derive(Copy, Clone, PartialEq, Debug)]
@@ -39,6 +39,8 @@ pub enum Tune {
     Fibers(usize),
     /// Levels of a block that belongs to one rank; zero to spread nodes by hash.
     LevelBlock(u32),
+    /// Steps that ranks wait for each other before their windows change.
+    WindowPatience(u64),
 }
 
 impl Tune {
@@ -47,7 +49,12 @@ impl Tune {
         matches!(self, Tune::Fibers(_) | Tune::LevelBlock(_))
     }
 
-    /// Turn the knob.
+    /// Is it about ranks that do not address each other's memory?
+    pub fn is_for_hosts(self) -> bool {
+        self.is_for_steps() || matches!(self, Tune::WindowPatience(_))
+    }
+
+    /// Turn the knob, if it is one of the tables'.
     pub fn apply(self, options: &mut Options) {
         let sizing = &mut options.sizing;
         match self {
@@ -66,6 +73,7 @@ impl Tune {
             Tune::FullShare(value) => sizing.full_share = value,
             Tune::Fibers(value) => options.fibers = value,
             Tune::LevelBlock(value) => options.level_block = Some(value),
+            Tune::WindowPatience(_) => {}
         }
     }
 }
@@ -90,6 +98,7 @@ impl FromStr for Tune {
             "cache-patience" => within(value, 1, usize::MAX).map(Tune::CachePatience),
             "fibers" => within(value, 1, 4096).map(Tune::Fibers),
             "level-block" => within(value, 0, 1 << 22).map(Tune::LevelBlock),
+            "window-patience" => within(value, 1, u64::MAX).map(Tune::WindowPatience),
             "full-share" => within(value, 0.01, 1.0).map(Tune::FullShare),
             _ => Err(format!("no knob `{key}`: expected {KEYS}")),
         }

@@ -114,6 +114,48 @@ fn ranks_explore_together() {
     }
 }
 
+/// As ranks of several hosts do: each has its own part of the states, in tables of its own.
+#[test]
+fn ranks_explore_in_windows() {
+    let bakery = model("beem/bakery.1.bdd");
+    for (ranks, strategy) in [(1, "par"), (2, "par"), (3, "chaining"), (4, "bfs"), (2, "par-full")] {
+        let how = [
+            "--strategy",
+            strategy,
+            "--workers",
+            "2",
+            "--mem",
+            "64M",
+            "--tune=window-patience=100",
+            "--stress",
+            "2000",
+        ];
+        let output = mpirun(ranks, &[&["reach", &bakery, "--json", "--stats"], &how[..]].concat());
+        assert_eq!(code(&output), exit::COMPLETE, "{output:?}");
+        let report = json(&output);
+        assert_eq!((&report["states"], &report["ranks"]), (&"1506".into(), &ranks.into()));
+        assert!(ranks == 1 || stderr(&output).contains("Windows changed"), "{output:?}");
+    }
+}
+
+#[test]
+fn limits_of_windows_end_in_unknown() {
+    let large = model("beem/collision.4.bdd.gz");
+    let explore = |limit: [&str; 2]| {
+        let how = ["--strategy", "par", "--workers", "1", "--json", "--tune=window-patience=1000"];
+        let began = Instant::now();
+        let output = mpirun(3, &[&["reach", &large], &how[..], &limit].concat());
+        assert_eq!(code(&output), exit::LIMIT, "{output:?}");
+        assert!(began.elapsed().as_secs() < 60, "it hangs");
+        assert!(!stderr(&output).contains("tremula:"), "the result tells it: {output:?}");
+        json(&output)
+    };
+    let slow = explore(["--timeout", "2"]);
+    assert!(slow["reason"].as_str().is_some_and(|reason| reason.starts_with("time limit")), "{slow}");
+    let small = explore(["--mem", "4M"]);
+    assert!(small["reason"].as_str().is_some_and(|reason| reason.contains("memory budget")), "{small}");
+}
+
 /// Without knobs for steps that travel, ranks of one host work on one table in memory that all of them can address.
 #[test]
 fn ranks_of_one_host_have_one_table() {
