@@ -4,6 +4,7 @@ use super::area::{Area, text};
 use super::axis::Axis;
 use super::bars::{self, Bars};
 use super::lines::{self, Line};
+use super::points::{self, Point};
 use super::style::{self, COLOURS};
 use std::fmt::Write;
 
@@ -70,6 +71,8 @@ pub enum Marks {
     Lines(Vec<Line>),
     /// Lines with too many points for marks.
     Curves(Vec<Line>),
+    /// Points by themselves.
+    Points(Vec<Point>),
     /// Bars in groups.
     Bars {
         /// Names of the groups.
@@ -107,6 +110,7 @@ impl Figure {
             match &panel.marks {
                 Marks::Lines(lines) => lines::draw(&mut svg, &area, self, panel, lines, true),
                 Marks::Curves(lines) => lines::draw(&mut svg, &area, self, panel, lines, false),
+                Marks::Points(points) => points::draw(&mut svg, &area, panel, points),
                 Marks::Bars { groups, bars } => bars::draw(&mut svg, &area, self, panel, groups, bars),
             }
         }
@@ -144,8 +148,10 @@ impl Figure {
                 writeln!(svg, "<rect class=\"f{class}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"14\" height=\"12\"/>");
             return;
         }
-        let _ = writeln!(svg, "<path class=\"{}\" d=\"M{x:.1} {y:.1}h{SWATCH}\"/>", style::line_class(series));
-        if any(|marks| matches!(marks, Marks::Lines(_))) {
+        if any(|marks| !matches!(marks, Marks::Points(_))) {
+            let _ = writeln!(svg, "<path class=\"{}\" d=\"M{x:.1} {y:.1}h{SWATCH}\"/>", style::line_class(series));
+        }
+        if any(|marks| matches!(marks, Marks::Lines(_) | Marks::Points(_))) {
             let _ = writeln!(svg, "<path class=\"f{class}\" d=\"{}\"/>", style::mark(series, x + SWATCH / 2.0, y));
         }
     }
@@ -175,6 +181,10 @@ mod tests {
         Marks::Lines(vec![Line { series: 0, points: vec![(1.0, 1.0), (2.0, 4.0)] }, Line { series: 1, points: vec![] }])
     }
 
+    fn points() -> Marks {
+        Marks::Points(vec![Point { series: 1, name: "m".into(), place: (1.0, 2.0) }])
+    }
+
     fn bars() -> Marks {
         let bar = Bar { value: 2.0, least: 1.0, greatest: 2.5 };
         let bars = vec![Bars { series: 0, bars: vec![Some(bar), None] }, Bars { series: 1, bars: vec![] }];
@@ -198,7 +208,7 @@ mod tests {
 
     #[test]
     fn figures_are_well_formed() {
-        for marks in [lines(), bars(), Marks::Curves(vec![])] {
+        for marks in [lines(), bars(), points(), Marks::Curves(vec![]), Marks::Points(vec![])] {
             let svg = figure(marks).to_svg();
             assert_well_formed(&svg);
             assert!(svg.contains("a &lt; b &amp; c") && svg.contains("prefers-color-scheme:dark"));
@@ -214,6 +224,7 @@ mod tests {
     #[test]
     fn marks_tell_their_numbers() {
         assert!(figure(lines()).to_svg().contains("<title>one, x 2.000: 4.000</title>"));
+        assert!(figure(points()).to_svg().contains("<title>m, x 1.000: 2.000</title>"));
         assert!(figure(bars()).to_svg().contains("<title>one, x g: 2.000 (1.000 to 2.500)</title>"));
     }
 }

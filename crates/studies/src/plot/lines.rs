@@ -45,7 +45,7 @@ fn draw_marks(svg: &mut String, figure: &Figure, panel: &Panel, line: &Line, pla
 }
 
 /// A guide ends where either axis does.
-fn draw_guide(svg: &mut String, area: &Area, x: &Ruler, y: &Ruler, guide: Option<Guide>) {
+pub(super) fn draw_guide(svg: &mut String, area: &Area, x: &Ruler, y: &Ruler, guide: Option<Guide>) {
     let Some(guide) = guide else { return };
     let ((left, right), (low, high)) = (x.ends(), y.ends());
     let ends = match guide {

@@ -1,6 +1,6 @@
 //! Charts as SVG that needs nothing but a browser, in light and dark.
 //!
-//! A [`Figure`] is a grid of [`Panel`]s with one legend. Each panel has its own axes and holds lines or grouped bars. A
+//! A [`Figure`] is a grid of [`Panel`]s with one legend. Each panel has its own axes and holds lines, points or grouped bars. A
 //! series has the same colour in all panels, and lines differ in dashes and marks as well, so colours are not needed.
 //! The pointer on a mark shows its numbers.
 //!
@@ -20,9 +20,11 @@ mod axis;
 mod bars;
 mod figure;
 mod lines;
+mod points;
 mod style;
 
 pub use axis::{Axis, Scale, Unit};
 pub use bars::{Bar, Bars};
 pub use figure::{Figure, Guide, Marks, Panel};
 pub use lines::Line;
+pub use points::Point;
