@@ -88,9 +88,11 @@ impl From<StudyError> for Failure {
         let text = error.to_string();
         match error {
             StudyError::NoDevice(problem) => gpu::no_device(&problem),
-            StudyError::NothingToMeasure(_) | StudyError::UnknownProgram { .. } | StudyError::SeveralHosts => {
-                Failure::Input(text)
-            }
+            StudyError::NothingToMeasure(_)
+            | StudyError::UnknownProgram { .. }
+            | StudyError::SeveralHosts
+            | StudyError::CannotStart { .. }
+            | StudyError::Refused { .. } => Failure::Input(text),
             StudyError::Setup(_)
             | StudyError::Threads(_)
             | StudyError::Fabric(_)
@@ -98,6 +100,8 @@ impl From<StudyError> for Failure {
             | StudyError::Elsewhere(_) => Failure::Limit(text),
             StudyError::WrongAnswer { .. }
             | StudyError::WrongTable { .. }
+            | StudyError::Disagreement { .. }
+            | StudyError::NoAnswer { .. }
             | StudyError::Panicked { .. }
             | StudyError::Model(_) => Failure::Internal(text),
         }

@@ -30,6 +30,44 @@ pub enum StudyError {
         expected: u64,
     },
 
+    /// Runs that explored the same model found different numbers of states.
+    #[error("{run}: the answer is {answer} states, but there are {expected}")]
+    Disagreement {
+        /// Model and shape.
+        run: String,
+        /// What this run found, in digits.
+        answer: String,
+        /// What another one found.
+        expected: String,
+    },
+
+    /// A program that is needed cannot be started.
+    #[error("cannot start {program}: {problem}")]
+    CannotStart {
+        /// Its name.
+        program: String,
+        /// What the system says.
+        problem: String,
+    },
+
+    /// A run does not accept its arguments or the model.
+    #[error("{run}: {problem}")]
+    Refused {
+        /// Model and shape.
+        run: String,
+        /// What it says.
+        problem: String,
+    },
+
+    /// A run ended without an answer, or did not end.
+    #[error("{run}: no answer: {problem}")]
+    NoAnswer {
+        /// Model and shape.
+        run: String,
+        /// What happened.
+        problem: String,
+    },
+
     /// A table does not hold what was put into it.
     #[error("{run}: the table is wrong: {problem}")]
     WrongTable {

@@ -5,7 +5,7 @@
 //! other libraries, which the feature `peers` brings in, and [`tasks_study::ranked`] studies that of several processes;
 //! [`table_study`] measures find-or-put of the shared table beside other ways of probing and beside theory;
 //! [`ranked_study`] does so for a table over ranks, and [`fabric_study`] for memory of other ranks, and [`gpu_study`] for an
-//! accelerator; [`plot`] draws.
+//! accelerator; [`reach_study`] runs the program itself, with several ranks and workers; [`plot`] draws.
 //!
 //! ```
 //! use tremula_studies::tasks_study::{TasksOptions, run};
@@ -25,6 +25,7 @@ mod numbers;
 mod picture;
 pub mod plot;
 pub mod ranked_study;
+pub mod reach_study;
 mod spread;
 mod stack;
 pub mod table_study;
