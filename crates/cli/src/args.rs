@@ -370,7 +370,7 @@ pub enum Order {
     Chosen(Recipe),
 }
 
-fn strategy(name: &str) -> Result<Strategy, String> {
+pub fn strategy(name: &str) -> Result<Strategy, String> {
     name.parse().map_err(|error: tremula_engines::UnknownStrategy| error.to_string())
 }
 
@@ -401,7 +401,7 @@ fn order(name: &str) -> Result<Order, String> {
     }
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub fn seconds(text: &str) -> Result<Duration, String> {
     let problem = || "expected a number of seconds".to_owned();
     text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).ok_or_else(problem)
 }

@@ -1,6 +1,6 @@
 //! `tremula bench`: studies of parts of this program, on this machine.
 
-use crate::bench_args::{BenchArgs, FabricArgs, FindingsArgs, GpuArgs, Study, TableArgs, TasksArgs};
+use crate::bench_args::{BenchArgs, BenchReachArgs, FabricArgs, FindingsArgs, GpuArgs, Study, TableArgs, TasksArgs};
 use crate::error::{Exit, Failure};
 use crate::gpu::{device_bytes, find};
 use crate::memory::Size;
@@ -15,6 +15,7 @@ use tremula_models::BddSystem;
 use tremula_studies::fabric_study::{self, FabricOptions, FabricReport};
 use tremula_studies::gpu_study::{self, GpuOptions};
 use tremula_studies::ranked_study::{self, RankedOptions};
+use tremula_studies::reach_study::{self, ReachOptions, words};
 use tremula_studies::table_study::{self, TableOptions};
 use tremula_studies::tasks_study::ranked::{self, RankedTasksOptions};
 use tremula_studies::tasks_study::{self, TasksOptions};
@@ -30,6 +31,7 @@ pub fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
         Study::Table(args) => table(args),
         Study::Fabric(args) => fabric(args),
         Study::Gpu(args) => gpu(args),
+        Study::Reach(args) => reach(args),
     }
 }
 
@@ -47,6 +49,36 @@ fn gpu(args: &GpuArgs) -> Result<Exit, Failure> {
     };
     let report = study(&args.findings, |progress| gpu_study::run(&options, progress))?;
     publish(&args.findings, "gpu", &report, &report.pictures())
+}
+
+fn reach(args: &BenchReachArgs) -> Result<Exit, Failure> {
+    if args.shapes.iter().any(|shape| shape.has_several_ranks()) && !cfg!(feature = "mpi") {
+        let message = "--shapes: this program was built without the feature `mpi`, which several ranks need";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    for path in &args.models {
+        std::fs::File::open(path).map_err(|error| Failure::file(path, &error))?;
+    }
+    let options = reach_options(args)?;
+    let report = study(&args.findings, |progress| reach_study::run(&options, progress))?;
+    publish(&args.findings, "reach", &report, &report.pictures())
+}
+
+fn reach_options(args: &BenchReachArgs) -> Result<ReachOptions, Failure> {
+    let problem = |error: &std::io::Error| Failure::Internal(format!("where is this program? {error}"));
+    Ok(ReachOptions {
+        program: std::env::current_exe().map_err(|error| problem(&error))?,
+        launcher: words(&args.launcher),
+        models: args.models.clone(),
+        shapes: args.shapes.clone(),
+        variants: args.variants.clone(),
+        more: words(&args.more),
+        reps: args.reps as usize,
+        strategy: args.strategy.to_string(),
+        // Once, so that it is the same for all runs.
+        mem_bytes: args.mem.unwrap_or_default().to_bytes(),
+        timeout_seconds: args.timeout.as_secs_f64(),
+    })
 }
 
 /// A model, and its file's name without folders.

@@ -1,10 +1,13 @@
 //! The command line of `tremula bench`.
 
-use crate::args::MOST_WORKERS;
+use crate::args::{MOST_WORKERS, seconds, strategy};
 use crate::memory::Size;
 use clap::Subcommand;
 use std::path::PathBuf;
+use std::time::Duration;
+use tremula_engines::Strategy;
 use tremula_studies::ranked_study::TableForm;
+use tremula_studies::reach_study::{LAUNCHER, Shape, Variant};
 use tremula_studies::table_study::{LOADS, Mix, Subject};
 use tremula_studies::tasks_study::Version;
 use tremula_studies::tasks_study::ranked::Tactic;
@@ -49,6 +52,22 @@ or of a node.
 Example:
   tremula bench gpu --out results --models at.5.bdd,collision.4.bdd";
 
+const REACH_NOTES: &str = "\
+A shape is RANKSxWORKERS: 1x4 is one process with four workers, 4x2 are four
+ranks with two each. Shapes with several ranks are started by the launcher, and
+need a program that was built with the feature mpi. Do not start this command
+itself by mpirun. Runs take turns, and all that end have to find the same number
+of states; those that give up are shown as UNKNOWN.
+
+Speed-ups are over the first shape. With --variants, each shape is measured with
+each variant; gains are over the first of them in the same shape. Arguments are
+separated by blanks, and a value of --tune is joined by =, because Open MPI
+takes --tune for its own.
+
+Examples:
+  tremula bench reach --shapes 1x1,1x2,2x1 --out results at.5.bdd anderson.6.bdd
+  tremula bench reach --variants plain= --variants one=--tune=lanes=1 at.5.bdd";
+
 /// `tremula bench`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example:\n  tremula bench table --quick")]
@@ -76,6 +95,8 @@ pub enum Study {
     Fabric(FabricArgs),
     /// An accelerator: reads, find-or-put, levels of sweeps, whole models
     Gpu(GpuArgs),
+    /// Whole explorations, by several ranks and workers
+    Reach(BenchReachArgs),
 }
 
 /// What becomes of the findings.
@@ -181,6 +202,41 @@ pub struct GpuArgs {
     /// Models (.bdd) to explore
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub models: Vec<PathBuf>,
+    #[command(flatten)]
+    pub findings: FindingsArgs,
+}
+
+/// `tremula bench reach`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = REACH_NOTES)]
+pub struct BenchReachArgs {
+    /// The models, as tremula reach reads them
+    #[arg(required = true, value_name = "MODEL")]
+    pub models: Vec<PathBuf>,
+    /// Ranks and workers of each; the others are compared with the first
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1x1,1x2")]
+    pub shapes: Vec<Shape>,
+    /// Runs of each kind; the median counts
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub reps: u32,
+    /// How to explore, as of tremula reach
+    #[arg(long, value_name = "NAME", default_value = "par", value_parser = strategy)]
+    pub strategy: Strategy,
+    /// Memory of all ranks together, each gets its share [default: 80%]
+    #[arg(long, value_name = "SIZE")]
+    pub mem: Option<Size>,
+    /// Seconds after which a run gives up
+    #[arg(long, value_name = "SECONDS", default_value = "3600", value_parser = seconds)]
+    pub timeout: Duration,
+    /// What starts several ranks; -n and their number are added
+    #[arg(long, value_name = "COMMAND", default_value = LAUNCHER)]
+    pub launcher: String,
+    /// More arguments of reach, for all runs
+    #[arg(long, value_name = "ARGS", default_value = "", allow_hyphen_values = true, hide_default_value = true)]
+    pub more: String,
+    /// More arguments of reach, under a name; give it several times to compare
+    #[arg(long, alias = "variant", value_name = "NAME=ARGS")]
+    pub variants: Vec<Variant>,
     #[command(flatten)]
     pub findings: FindingsArgs,
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{at, code, complete, exit, json, run, stderr, stdout};
+use common::{at, code, complete, exit, json, model, run, stderr, stdout};
 use serde_json::Value;
 
 /// The names in an object, sorted.
@@ -103,6 +103,39 @@ fn tables_are_measured() {
 }
 
 #[test]
+fn explorations_are_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, phils) = (at(&folder, "results"), model("beem/phils.1.bdd"));
+    let how = ["--shapes", "1x1,1x2", "--reps", "2", "--mem", "64M", "--variants", "plain=", "--variants"];
+    let output =
+        run(&[&["bench", "reach", &phils, "--json", "--out", &out], &how[..], &["one=--tune=lanes=1"]].concat());
+    assert_eq!(code(&output), exit::COMPLETE, "{output:?}");
+    assert_eq!(stderr(&output).matches("phils.1.bdd, 1x2 one: ").count(), 2, "{output:?}");
+    let report = json(&output);
+    let expected = ["mem_bytes", "models", "more", "processors", "reps", "strategy", "timeout_seconds", "variants"];
+    assert_eq!(keys(&report), expected);
+    let found = &report["models"][0];
+    assert_eq!((&found["name"], &found["states"]), (&"phils.1.bdd".into(), &"80".into()));
+    assert_eq!((&found["nodes"], &found["levels"]), (&66.into(), &10.into()));
+    assert_eq!(list(found, "kinds").len(), 4);
+    for kind in list(found, "kinds") {
+        for name in ["seconds", "whole_seconds", "speed_up", "gain"] {
+            assert_positive(&kind[name]["median"]);
+        }
+    }
+    let pictures = ["reach-ranks.svg", "reach-sizes.svg", "reach-times.svg", "reach-workers.svg"];
+    assert_eq!(files(&out), [&pictures[..], &["reach.json"]].concat());
+}
+
+#[test]
+fn explorations_that_give_up_stop_nothing() {
+    let (phils, large) = (model("beem/phils.1.bdd"), model(common::LARGE));
+    let text = complete(&["bench", "reach", &large, &phils, "--reps", "1", "--shapes", "1x1", "--timeout", "1", "-q"]);
+    assert!(text.contains("1x1 UNKNOWN: ") && text.contains("phils.1.bdd: 80 states, 66 nodes"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}
+
+#[test]
 fn text_is_for_people() {
     let tasks = complete(&["bench", "tasks", "--quick", "--reps", "1", "--workers", "1", "--programs", "queens", "-q"]);
     assert!(tasks.contains("queens(10) = 724") && tasks.contains("speed-up"), "{tasks}");
@@ -131,10 +164,28 @@ fn bad_usage_is_refused() {
         (&["bench", "table", "--operations", "0"], "--operations"),
         (&["bench", "table", "--forms", "both"], "one-sided or owners"),
         (&["bench", "table", "--forms", "owners"], "several ranks"),
+        (&["bench", "reach"], "MODEL"),
+        (&["bench", "reach", "no-such-model.bdd"], "no-such-model.bdd: No such file"),
+        (&["bench", "reach", "m.bdd", "--shapes", "2"], "such as 2x4"),
+        (&["bench", "reach", "m.bdd", "--shapes", "1x0"], "such as 2x4"),
+        (&["bench", "reach", "m.bdd", "--variants", "wide"], "NAME=ARGUMENTS"),
+        (&["bench", "reach", "m.bdd", "--reps", "0"], "--reps"),
+        (&["bench", "reach", "m.bdd", "--strategy", "dfs"], "--strategy"),
+        (&["bench", "reach", "/dev/null", "--shapes", "1x1,1x1"], "each shape"),
+        (&["bench", "reach", "/dev/null", "--shapes", "1x1", "-q"], "/dev/null: "),
+        (&["bench", "reach", "/dev/null", "--shapes", "1x1", "-q", "--more", "--tune=speed=2"], "no knob `speed`"),
         (&["bench", "table", "--quick", "--out", "/dev/null/results"], "/dev/null/results: "),
     ] {
         let output = run(args);
         assert_eq!((code(&output), stdout(&output)), (exit::INPUT, String::new()), "{args:?}: {output:?}");
         assert!(stderr(&output).contains(words), "{words:?} in {output:?}");
     }
+}
+
+#[cfg(not(feature = "mpi"))]
+#[test]
+fn ranks_need_a_program_that_knows_them() {
+    let output = run(&["bench", "reach", &model("beem/phils.1.bdd"), "--shapes", "1x1,2x1"]);
+    assert_eq!((code(&output), stdout(&output)), (exit::INPUT, String::new()), "{output:?}");
+    assert!(stderr(&output).contains("without the feature `mpi`"), "{output:?}");
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{
-    at, at_most, code, exit, expected_nets, json, model, permutations, stderr, stdout, wait_until, write_net,
+    at, at_most, code, exit, expected_nets, json, model, permutations, run, stderr, stdout, wait_until, write_net,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::{Command, Output, Stdio};
@@ -97,6 +97,39 @@ fn bad_studies_of_tasks_are_told_once() {
         assert_eq!(code(&output), exit::INPUT, "{output:?}");
         assert_eq!(stderr(&output).matches(words).count(), 1, "{words:?} in {output:?}");
     }
+}
+
+/// The study starts ranks by itself.
+#[test]
+fn explorations_by_ranks_are_measured() {
+    let (phils, bakery) = (model("beem/phils.1.bdd"), model("beem/bakery.1.bdd"));
+    let how = ["--shapes", "1x1,2x1,2x2", "--reps", "1", "--mem", "64M", "-q"];
+    let output = run(&[&["bench", "reach", &phils, &bakery, "--json"], &how[..]].concat());
+    assert_eq!(code(&output), exit::COMPLETE, "{output:?}");
+    let report = json(&output);
+    for (at, states) in ["80", "1506"].iter().enumerate() {
+        assert_eq!(report["models"][at]["states"], *states);
+        let kinds = report["models"][at]["kinds"].as_array().expect("a list");
+        let shapes: Vec<_> = kinds.iter().map(|kind| (kind["ranks"].as_u64(), kind["workers"].as_u64())).collect();
+        assert_eq!(shapes, [(1, 1), (2, 1), (2, 2)].map(|(ranks, workers)| (Some(ranks), Some(workers))));
+        assert!(kinds.iter().all(|kind| kind["speed_up"]["median"].as_f64() > Some(0.0)), "{report}");
+    }
+    let text = stdout(&run(&[&["bench", "reach", &phils], &how[..]].concat()));
+    assert!(text.contains("One process and several") && text.contains("Several ranks"), "{text}");
+}
+
+#[test]
+fn the_study_of_explorations_starts_ranks_itself() {
+    let phils = model("beem/phils.1.bdd");
+    let output = run(&["bench", "reach", &phils, "--shapes", "1x1,2x1", "--launcher", "no-such-launcher -v"]);
+    assert_eq!((code(&output), stdout(&output)), (exit::INPUT, String::new()), "{output:?}");
+    assert!(stderr(&output).contains("cannot start no-such-launcher"), "{output:?}");
+    let output = run(&["bench", "reach", "/dev/null", "--shapes", "2x1", "-q"]);
+    assert_eq!(code(&output), exit::INPUT, "{output:?}");
+    assert!(stderr(&output).contains("null, 2x1: "), "{output:?}");
+    let output = mpirun(2, &["bench", "reach", &phils]);
+    assert_eq!(code(&output), exit::INPUT, "{output:?}");
+    assert!(stderr(&output).contains("runs in one process"), "{output:?}");
 }
 
 #[test]
