@@ -7,8 +7,8 @@
 //! Where there is no room for all successors at once, a rank takes part of what it has found last, and a round has several
 //! exchanges.
 //!
-//! Windows consist of pieces ([`pieces`]). At first everything is one piece, the first rank's. When ranks have waited for one
-//! that has too much to do, large pieces are cut ([`cut`]), all are dealt out anew, and what is known moves.
+//! Windows consist of pieces (`pieces`). At first everything is one piece, the first rank's. When ranks have waited for one
+//! that has too much to do, large pieces are cut (`cut`), all are dealt out anew, and what is known moves.
 //!
 //! Invariants: a rank knows states of its own window only; windows are disjoint and together everything, on all ranks the
 //! same. A round that goes level by level finds exactly the states of the next level, all ranks together.
