@@ -70,7 +70,13 @@ impl Node {
     #[must_use]
     pub fn home(self, capacity: usize) -> usize {
         let places = capacity - Ref::TERMINALS as usize;
-        in_range(mix(self.children ^ self.tag.wrapping_mul(SPREAD)), places) + Ref::TERMINALS as usize
+        in_range(self.hash(), places) + Ref::TERMINALS as usize
+    }
+
+    /// What that depends on; all bits are of use.
+    #[must_use]
+    pub fn hash(self) -> u64 {
+        mix(self.children ^ self.tag.wrapping_mul(SPREAD))
     }
 }
 

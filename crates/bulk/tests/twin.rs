@@ -43,6 +43,24 @@ fn models_have_the_states_that_the_cpu_engine_finds() {
     }
 }
 
+/// Who owns what makes no difference, neither to what is found nor to what is asked.
+#[test]
+fn owners_answer_in_batches() {
+    for name in ["beem/phils.2.bdd", "beem/bakery.1.bdd"] {
+        let model = model(name);
+        let (manager, expected) = by_the_cpu_engine(&model);
+        let asked = [1, 2, 5].map(|owners| {
+            let graph = Graph::compile(&model).unwrap();
+            let machine = Twin::new(graph.clone(), &Diagram::of_initial_states(&model), 64 << 20).unwrap();
+            let space = Bulk::new(machine.with_owners(owners), &graph, Attention::default());
+            assert!(reachable(&space, PAR, &manager).unwrap() == expected, "{name}, {owners} owners");
+            let figures = space.figures();
+            [figures.sweeps, figures.requests, figures.elements]
+        });
+        assert_eq!(asked, [asked[0]; 3], "{name}");
+    }
+}
+
 #[test]
 fn larger_models_have_the_known_numbers_of_states() {
     for (name, states) in [("beem/adding.1.bdd.gz", "7372"), ("beem/at.1.bdd.gz", "39354")] {

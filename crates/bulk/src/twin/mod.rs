@@ -1,5 +1,9 @@
-//! The bulk algorithm in plain Rust, one request after the other: what the kernels are compared with.
+//! The bulk algorithm in plain Rust, by one thread: what the kernels are compared with.
+//!
+//! Requests and nodes belong to owners by their hashes, and are asked for in batches, level by level (`batch`): with ranks as owners
+//! these are the messages.
 
+mod batch;
 pub mod nodes;
 mod requests;
 mod sweep;
@@ -24,6 +28,7 @@ pub struct Twin {
     graph: Graph,
     nodes: Nodes,
     shares: Shares,
+    owners: usize,
     initial: Ref,
     attention: Attention,
     /// Requests that were answered since the last collection, once and twice.
@@ -42,11 +47,17 @@ impl Twin {
     pub fn with_shares(graph: Graph, initial: &Diagram, shares: Shares) -> Result<Twin, Trouble> {
         let (nodes, initial) = first_table(initial, FIRST_PLACES, shares.places)?;
         let (attention, figures) = (Attention::default(), Figures::default());
-        Ok(Twin { graph, nodes, shares, initial, attention, answered: [None, None], figures })
+        Ok(Twin { graph, nodes, shares, owners: 1, initial, attention, answered: [None, None], figures })
+    }
+
+    /// The same machine, whose requests and nodes belong to so many owners.
+    #[must_use]
+    pub fn with_owners(self, owners: usize) -> Twin {
+        Twin { owners, ..self }
     }
 
     fn requests(&self) -> Requests {
-        Requests::new(self.graph.bits(), self.shares)
+        Requests::new(self.graph.bits(), self.owners, self.shares)
     }
 
     /// Sweep. What there is no room for beside the requests of earlier sweeps is tried again without them.

@@ -3,7 +3,8 @@
 use crate::layout::{Element, Ref};
 use crate::machine::{Grown, Part, Trouble};
 use crate::shares::Shares;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
 use std::rc::Rc;
 
 /// What a request asks for: elements in ascending order, each once, and what to take away.
@@ -13,6 +14,13 @@ pub struct Question {
     pub elements: Vec<Element>,
     /// What is not wanted.
     pub minus: Ref,
+}
+
+impl Question {
+    /// What names its owner.
+    pub fn hash(&self) -> u64 {
+        FxBuildHasher.hash_one(self)
+    }
 }
 
 /// Known at once, or to be answered by a request.
@@ -38,7 +46,8 @@ pub struct Request {
 /// All requests, by number, and those of the present sweep by level.
 pub struct Requests {
     requests: Vec<Request>,
-    unique: FxHashMap<Rc<Question>, usize>,
+    /// By owner.
+    unique: Vec<FxHashMap<Rc<Question>, usize>>,
     by_level: Vec<Vec<usize>>,
     elements: usize,
     /// Requests of earlier sweeps, and their elements: they have their answers.
@@ -47,10 +56,15 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// No requests, on so many levels.
-    pub fn new(levels: u32, shares: Shares) -> Requests {
-        let by_level = vec![Vec::new(); levels as usize];
-        Requests { requests: Vec::new(), unique: FxHashMap::default(), by_level, elements: 0, past: (0, 0), shares }
+    /// No requests, on so many levels, with so many owners.
+    pub fn new(levels: u32, owners: usize, shares: Shares) -> Requests {
+        let (by_level, unique) = (vec![Vec::new(); levels as usize], vec![FxHashMap::default(); owners]);
+        Requests { requests: Vec::new(), unique, by_level, elements: 0, past: (0, 0), shares }
+    }
+
+    /// How many owners there are.
+    pub fn owners(&self) -> usize {
+        self.unique.len()
     }
 
     /// A new sweep begins: all requests are of the past.
@@ -69,9 +83,9 @@ impl Requests {
         self.requests.len() > self.shares.requests / 2 || self.elements > self.shares.elements / 2
     }
 
-    /// The request for a question at its level, new or not.
-    pub fn ask(&mut self, question: Question, level: u32) -> Result<Answer, Trouble> {
-        if let Some(&number) = self.unique.get(&question) {
+    /// The request for a question at its level, new or not, as its owner knows it.
+    pub fn ask(&mut self, owner: usize, question: Question, level: u32) -> Result<Answer, Trouble> {
+        if let Some(&number) = self.unique[owner].get(&question) {
             return Ok(Answer::Asked(number));
         }
         self.elements += question.elements.len();
@@ -79,7 +93,7 @@ impl Requests {
             return Err(Trouble::Full(Part::Requests));
         }
         let (number, question) = (self.requests.len(), Rc::new(question));
-        self.unique.insert(question.clone(), number);
+        self.unique[owner].insert(question.clone(), number);
         let unknown = Grown::plain(Ref::FALSE, Ref::FALSE);
         self.requests.push(Request { question, children: [Answer::Known(unknown); 2], result: unknown });
         self.by_level[level as usize].push(number);

@@ -6,11 +6,18 @@
 use super::parcel::{Parcel, WORD};
 use super::{Halt, Times};
 use std::time::Instant;
-use tremula_diagrams::{Error, Manager};
+use tremula_diagrams::{Error, Lease, Manager};
 use tremula_fabric::Fabric;
 
 /// Words for one rank that are received without asking whether there is memory for them.
 const FEW_WORDS: u64 = 1 << 14;
+
+/// What has come, and the memory that it takes until it is gone.
+pub(super) struct Received {
+    /// Words by sender; nothing at all if nobody has sent anything.
+    pub(super) by_rank: Vec<Vec<u64>>,
+    _lease: Option<Lease>,
+}
 
 /// The ranks, and what being together has cost this one.
 pub(super) struct Circle<'a, F> {
@@ -49,31 +56,31 @@ impl<'a, F: Fabric> Circle<'a, F> {
         }
     }
 
-    /// *Collective.* Give every rank its parcel; what the others have for this one, by rank. The parcel for this rank is
-    /// ignored.
+    /// *Collective.* Give every rank its parcel; what the others have for this one. The parcel for this rank is ignored.
     pub(super) fn exchange(
         &mut self,
         manager: &Manager,
         parcels: Result<Vec<Parcel>, Error>,
-    ) -> Result<Vec<Vec<u64>>, Halt> {
+    ) -> Result<Received, Halt> {
         let lengths: Vec<u64> = parcels.iter().flatten().map(|parcel| parcel.words.len() as u64).collect();
         let (parcels, table) = self.meet(parcels, &lengths)?;
         let received = |rank: usize| table.iter().map(|lengths| lengths[rank]).sum::<u64>();
         let most = (0..self.ranks()).map(received).max().unwrap_or(0);
         if most == 0 {
-            return Ok(vec![Vec::new(); self.ranks()]);
+            return Ok(Received { by_rank: Vec::new(), _lease: None });
         }
-        // All ranks see the same table, and so agree on whether to ask.
-        let _room = match most > FEW_WORDS {
-            true => Some(self.meet(manager.lease(received(self.rank()) as usize * WORD), &[])?.0),
+        // All ranks see the same table, and so agree on whether to ask. The fabric has copies of what is sent and received.
+        let bytes = 2 * (received(self.rank()) + lengths.iter().sum::<u64>()) as usize * WORD;
+        let lease = match most > FEW_WORDS {
+            true => Some(self.meet(manager.lease(bytes), &[])?.0),
             false => None,
         };
         let began = Instant::now();
         self.words_sent += lengths.iter().sum::<u64>();
         self.messages += lengths.iter().filter(|&&length| length > 0).count() as u64;
-        let words: Vec<Vec<u64>> = parcels.into_iter().map(|parcel| parcel.words).collect();
-        let received = self.fabric.all_to_all(&words)?;
+        let (words, _leases): (Vec<_>, Vec<_>) = parcels.into_iter().map(|parcel| (parcel.words, parcel.lease)).unzip();
+        let by_rank = self.fabric.all_to_all(&words)?;
         self.times.sending += began.elapsed();
-        Ok(received)
+        Ok(Received { by_rank, _lease: lease })
     }
 }

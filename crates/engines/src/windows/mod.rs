@@ -4,8 +4,8 @@
 //! successors of what it has found last, keeps those in its window, and sends the others to whom they belong. So operations are
 //! those of one process, at its speed and with all its workers; ranks meet a few times in each round, and send whole sets.
 //!
-//! Where there is no room for all successors at once, a rank takes part of what it has found last, and a round has several
-//! exchanges.
+//! Where there is no room to compute all successors at once, a rank takes part of what it has found last, and a round has
+//! several exchanges.
 //!
 //! Windows consist of pieces (`pieces`). At first everything is one piece, the first rank's. When ranks have waited for one
 //! that has too much to do, large pieces are cut (`cut`), all are dealt out anew, and what is known moves.
@@ -51,10 +51,13 @@ use tremula_fabric::{Fabric, FabricError};
 /// Pieces are cut that are larger than this many quarters of a rank's equal share. Smaller pieces balance better, but their
 /// windows make larger diagrams; measured: docs/decisions/0026-windows.md.
 const LARGE_IN_QUARTERS: u64 = 5;
-/// Most pieces for each rank.
+/// With so many pieces for each rank, none is cut any more.
 const MOST_PIECES: usize = 8;
-/// Windows change when waiting has cost this part of all work so far.
-const BEARABLE: u64 = 8;
+/// Windows change when as much could have been done while waiting as this part of all work so far.
+const BEARABLE: u64 = 4;
+
+/// A rank gives up if there is no room for the successors of a set that was halved so often.
+const MOST_HALVINGS: u32 = 10;
 
 /// How windows are made.
 #[derive(Copy, Clone, Debug)]
@@ -66,7 +69,7 @@ pub struct Options {
 impl Default for Options {
     /// A few milliseconds.
     fn default() -> Options {
-        Options { patience: 200_000 }
+        Options { patience: 400_000 }
     }
 }
 
@@ -187,16 +190,16 @@ struct Exchanged {
 struct Balance {
     /// Steps of all ranks since the start.
     total: u64,
-    /// Steps for which equal shares would not have been waited for, since windows changed last.
+    /// Steps that ranks could have done while they waited for the one with most of them, since windows changed last.
     waited: u64,
 }
 
 impl Balance {
-    /// A round is over, in which each rank did so many steps.
+    /// An exchange is over, for which each rank did so many steps.
     fn note(&mut self, steps: &[u64]) {
         let (sum, most) = (steps.iter().sum::<u64>(), steps.iter().max().copied().unwrap_or(0));
         self.total += sum;
-        self.waited += most - sum / steps.len() as u64;
+        self.waited += most * steps.len() as u64 - sum;
     }
 
     fn is_bad(&self, patience: u64) -> bool {
@@ -264,7 +267,6 @@ impl<'a, F: Fabric> Explorer<'a, F> {
                 break is_news;
             }
         };
-        self.halvings = self.halvings.saturating_sub(1);
         self.rounds += 1;
         Ok(is_news)
     }
@@ -302,9 +304,11 @@ impl<'a, F: Fabric> Explorer<'a, F> {
         }
         loop {
             let found = self.successors(&some);
-            let half = if matches!(found, Err(Error::TableFull)) { cut::first_half(&some)? } else { None };
+            let may_be_less = matches!(found, Err(Error::TableFull)) && self.halvings < MOST_HALVINGS;
+            let half = if may_be_less { cut::first_half(&some)? } else { None };
             let Some(half) = half else {
                 self.rest = self.rest.minus(&some)?;
+                self.halvings = self.halvings.saturating_sub(1);
                 return found;
             };
             some = half;
@@ -335,7 +339,7 @@ impl<'a, F: Fabric> Explorer<'a, F> {
         let received = self.circle.exchange(&self.system.manager, parcels)?;
         let began = Instant::now();
         let unite = |union: Bdd, words: &Vec<u64>| union.or(&parcel::unpack(&self.system.manager, words)?);
-        let union = received.iter().try_fold(own, unite);
+        let union = received.by_rank.iter().try_fold(own, unite);
         self.circle.times.packing += began.elapsed();
         Ok(union)
     }

@@ -9,7 +9,7 @@ use tremula_diagrams::{Bdd, Error, ImportEdge, ImportNode, Lease, Manager};
 #[derive(Default)]
 pub(super) struct Parcel {
     pub(super) words: Vec<u64>,
-    _lease: Option<Lease>,
+    pub(super) lease: Option<Lease>,
 }
 
 /// Bytes of a word.
@@ -34,7 +34,7 @@ pub(super) fn pack(set: &Bdd) -> Result<Parcel, Error> {
         words.push(u64::from(node.level) << 32 | u64::from(node.low.node));
         words.push(from_edge(node.high));
     }
-    Ok(Parcel { words, _lease: Some(lease) })
+    Ok(Parcel { words, lease: Some(lease) })
 }
 
 /// Build a set from its list.
