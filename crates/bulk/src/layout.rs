@@ -124,7 +124,7 @@ pub const fn mix(mut word: u64) -> u64 {
 }
 
 /// A hash as one of `places`.
-fn in_range(hash: u64, places: usize) -> usize {
+pub(crate) fn in_range(hash: u64, places: usize) -> usize {
     ((u128::from(hash) * places as u128) >> 64) as usize
 }
 

@@ -3,6 +3,8 @@
 //! Whoever asks puts his question into the batch of the owner that decides about it. Owners answer whole batches, each by itself
 //! and in any order; answers come back in the order in which was asked.
 
+use crate::layout::in_range;
+
 /// Questions by owner.
 pub struct Batches<Q> {
     by_owner: Vec<Vec<Q>>,
@@ -18,7 +20,7 @@ impl<Q> Batches<Q> {
 
     /// Ask whoever the hash names.
     pub fn ask(&mut self, hash: u64, question: Q) {
-        let owner = (u128::from(hash) * self.by_owner.len() as u128 >> 64) as usize;
+        let owner = in_range(hash, self.by_owner.len());
         self.by_owner[owner].push(question);
         self.asked.push(owner);
     }
