@@ -179,7 +179,7 @@ fn limits_of_windows_end_in_unknown() {
         let began = Instant::now();
         let output = mpirun(3, &[&["reach", &large], &how[..], &limit].concat());
         assert_eq!(code(&output), exit::LIMIT, "{output:?}");
-        assert!(began.elapsed().as_secs() < 60, "it hangs");
+        assert!(began.elapsed().as_secs() < 300, "it hangs");
         assert!(!stderr(&output).contains("tremula:"), "the result tells it: {output:?}");
         json(&output)
     };
