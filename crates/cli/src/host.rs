@@ -13,17 +13,12 @@ use crate::run::{Phase, Run};
 use crate::together::{NoResult, Told, agree, refuse_what_ranks_cannot};
 use tremula_diagrams::joint::{Follower, JointError, Leader, Setup};
 use tremula_diagrams::{Counters, Lease, Manager};
-use tremula_fabric::{Distance, Fabric, FabricError, Reduction, Segment};
+use tremula_fabric::{Fabric, FabricError, Ground, Reduction};
 use tremula_models::TransitionSystem;
 
-/// *Collective.* Can all ranks address the memory of rank 0? Those of one host can, unless the system keeps them apart. Some
-/// knobs are for those who cannot.
+/// *Collective.* Can all ranks address the memory of rank 0, and is that wanted? Some knobs are for those who cannot.
 pub fn is_possible<F: Fabric>(args: &ReachArgs, fabric: &F) -> Result<bool, NoResult> {
-    let is_mapped = fabric.allocate(1)?.mapped(0).is_some();
-    let near = |to: usize| fabric.distance(to).is_ok_and(|distance| distance != Distance::Remote);
-    let mut all = [u64::from(is_mapped && (0..fabric.ranks()).all(near))];
-    fabric.all_reduce(Reduction::Min, &mut all)?;
-    Ok(all[0] == 1 && !args.tune.iter().any(|knob| knob.is_for_hosts()))
+    Ok(Ground::is_possible(fabric)? && !args.tune.iter().any(|knob| knob.is_for_hosts()))
 }
 
 /// *Collective.* Explore and count; gives the model back if this system does not let processes share memory after all.

@@ -19,6 +19,7 @@ use crate::watch::Watch;
 use crate::windowed;
 use std::sync::Arc;
 use std::time::Instant;
+use tremula_diagrams::Lease;
 use tremula_diagrams::cluster::{Member, Program, RankFigures, Setup};
 use tremula_engines::{Distributed, Order, Plan, Strategy, SymbolicSystem, explore};
 use tremula_fabric::mail::Mail;
@@ -170,15 +171,25 @@ where
 
 /// How to explore, and what a rank keeps of the model.
 fn load(args: &ReachArgs, run: &Run, model: BddSystem) -> Result<(Strategy, Plan), Trouble> {
+    let (strategy, system, (model, _lease)) = build(args, run, model)?;
+    let plan = Plan::new(&model, system).map_err(|error| trouble(run, error))?;
+    Ok((strategy, plan))
+}
+
+/// How to explore, and the model in a manager of this rank; the model itself comes back with its lease.
+pub fn build(
+    args: &ReachArgs,
+    run: &Run,
+    model: BddSystem,
+) -> Result<(Strategy, SymbolicSystem, (BddSystem, Lease)), Trouble> {
     reach::refuse_what_bdds_cannot(args)?;
     refuse_what_ranks_cannot(args)?;
     let strategy = strategy_for_ranks(args).map_err(Trouble::Failed)?;
     run.known().strategy = strategy;
-    let (model, _lease) = reach::charge(args, run, model)?;
+    let (model, lease) = reach::charge(args, run, model)?;
     let manager = reach::manager(run, reach::options(args, run), &run.attention)?;
     let system = SymbolicSystem::build(&manager, &model).map_err(|error| trouble(run, error))?;
-    let plan = Plan::new(&model, system).map_err(|error| trouble(run, error))?;
-    Ok((strategy, plan))
+    Ok((strategy, system, (model, lease)))
 }
 
 /// Is there anything that the user wants and several processes cannot?
@@ -193,7 +204,7 @@ pub fn refuse_what_ranks_cannot(args: &ReachArgs) -> Result<(), Trouble> {
 }
 
 /// Saturation takes memory that all address; elsewhere `auto` means a strategy that suits several hosts.
-pub fn strategy_for_ranks(args: &ReachArgs) -> Result<Strategy, Failure> {
+fn strategy_for_ranks(args: &ReachArgs) -> Result<Strategy, Failure> {
     match args.strategy.order {
         Order::Auto => Ok(Strategy { order: Order::Par, frontier: true }),
         Order::Saturation | Order::Explicit => Err(Failure::Input(format!(
@@ -288,15 +299,17 @@ fn row(figures: &RankFigures) -> [u64; COLUMNS.len()] {
 
 const COLUMNS: [&str; 9] = ["created", "room", "memory", "gcs", "steps", "calls", "reads", "makes", "sent"];
 
+/// A line of a table with a line for each rank, whose cells have this width.
+pub fn line_of_rank(rank: &str, cells: impl IntoIterator<Item = String>, width: usize) -> String {
+    cells.into_iter().fold(format!("{rank:<4}"), |line, cell| format!("{line}{cell:>width$}")) + "\n"
+}
+
 /// What went on at each rank, and what its steps cost in messages.
 fn table_of_ranks(rows: &[Vec<u64>]) -> String {
-    let line = |rank: &str, cells: &[String]| {
-        cells.iter().fold(format!("{rank:<4}"), |line, cell| format!("{line}{cell:>8}")) + "\n"
-    };
     let cell = |(at, &value): (usize, &u64)| if COLUMNS[at] == "memory" { numbers::bytes(value) } else { short(value) };
-    let mut text = line("Rank", &COLUMNS.map(str::to_owned));
+    let mut text = line_of_rank("Rank", COLUMNS.map(str::to_owned), 8);
     for (rank, row) in rows.iter().enumerate() {
-        text += &line(&rank.to_string(), &row.iter().enumerate().map(cell).collect::<Vec<_>>());
+        text += &line_of_rank(&rank.to_string(), row.iter().enumerate().map(cell), 8);
     }
     let sum = |names: &[&str]| {
         let chosen = |row: &Vec<u64>| {

@@ -10,11 +10,11 @@ use crate::reach::{self, Note, Trouble, note_end, trouble};
 use crate::report::Figures;
 use crate::run::{Phase, Run};
 use crate::states::count_states;
-use crate::together::{NoResult, Told, agree, refuse_what_ranks_cannot, strategy_for_ranks};
+use crate::together::{NoResult, Told, agree, build, line_of_rank};
 use crate::tune::Tune;
 use std::sync::mpsc::channel;
 use tremula_diagrams::UBig;
-use tremula_engines::windows::{self, Ended, Halt, Times};
+use tremula_engines::windows::{self, Ended, Halt, Times, WindowFigures};
 use tremula_engines::{Strategy, SymbolicSystem};
 use tremula_fabric::bytes::{to_bytes, to_words};
 use tremula_fabric::{Fabric, FabricError};
@@ -25,7 +25,8 @@ pub fn explore<F: Fabric>(args: &ReachArgs, run: &Run, model: BddSystem, fabric:
 where
     F::Segment: Send + Sync,
 {
-    let (strategy, system) = agree(fabric, load(args, run, model))?;
+    let built = build(args, run, model).map(|(strategy, system, _)| (strategy, system));
+    let (strategy, system) = agree(fabric, built)?;
     let board = &Board::new(fabric)?;
     let told = std::thread::scope(|scope| {
         let (_until_here, over) = channel();
@@ -40,17 +41,6 @@ where
     // Nobody looks at the board any more when it goes.
     fabric.barrier();
     told
-}
-
-fn load(args: &ReachArgs, run: &Run, model: BddSystem) -> Result<(Strategy, SymbolicSystem), Trouble> {
-    reach::refuse_what_bdds_cannot(args)?;
-    refuse_what_ranks_cannot(args)?;
-    let strategy = strategy_for_ranks(args).map_err(Trouble::Failed)?;
-    run.known().strategy = strategy;
-    let (model, _lease) = reach::charge(args, run, model)?;
-    let manager = reach::manager(run, reach::options(args, run), &run.attention)?;
-    let system = SymbolicSystem::build(&manager, &model).map_err(|error| trouble(run, error))?;
-    Ok((strategy, system))
 }
 
 fn options(args: &ReachArgs) -> windows::Options {
@@ -76,16 +66,15 @@ fn conclude<F: Fabric>(
     let steals = stealing.as_ref().map_or(0, |statistics| statistics.steals);
     let counts = [counters.created, counters.capacity, counters.bytes, counters.collections, counters.lookups];
     let sent = [own_nodes, ended.figures.words_sent, ended.figures.messages, steals];
-    let changes = [ended.figures.moves, ended.figures.pieces];
     let times = micros(&ended.figures.times, counters.collection_micros);
-    let rows = fabric.gather(0, &[&counts[..], &sent, &changes, &times].concat())?.unwrap_or_default();
+    let rows = fabric.gather(0, &[&counts[..], &sent, &times].concat())?.unwrap_or_default();
     let count = match &ended.halt {
         None => count_states(&ended.states, &system.state_levels).map(Some),
         Some(_) => Ok(reach::quick_count(&ended.states, &system.state_levels)),
     };
     sum_up(run, fabric, ended.rounds, count.map_err(|error| trouble(run, error)))?;
     match ended.halt {
-        None => Ok(Told { figures: Some(Figures { counters, stealing }), of_ranks: table(&rows) }),
+        None => Ok(Told { figures: Some(Figures { counters, stealing }), of_ranks: table(&rows, &ended.figures) }),
         Some(halt) => Err(why(run, fabric, halt)?),
     }
 }
@@ -136,36 +125,29 @@ fn micros(times: &Times, collecting: u64) -> [u64; 6] {
 /// Columns of numbers and, after them, of times.
 const NUMBERS: [&str; 9] = ["created", "room", "memory", "gcs", "steps", "nodes", "sent", "msgs", "steals"];
 const TIMES: [&str; 6] = ["computing", "collecting", "packing", "sending", "waiting", "moving"];
-/// Between the two.
-const CHANGES: usize = 2;
 
-/// What went on at each rank, and what its time went to.
-fn table(rows: &[Vec<u64>]) -> String {
-    let line = |rank: &str, cells: &[String], width: usize| {
-        cells.iter().fold(format!("{rank:<4}"), |line, cell| format!("{line}{cell:>width$}")) + "\n"
-    };
+/// What went on at each rank, and what its time went to; how often windows changed is the same on all.
+fn table(rows: &[Vec<u64>], WindowFigures { moves, pieces, .. }: &WindowFigures) -> String {
     let number = |(at, &value): (usize, &u64)| match NUMBERS[at] {
         "memory" => numbers::bytes(value),
         "sent" => numbers::bytes(value * size_of::<u64>() as u64),
         _ => short(value),
     };
-    let mut text = line("Rank", &NUMBERS.map(str::to_owned), 8);
-    for (rank, row) in rows.iter().enumerate() {
-        let cells: Vec<String> = row[..NUMBERS.len()].iter().enumerate().map(number).collect();
-        text += &line(&rank.to_string(), &cells, 8);
+    let seconds = |&micros: &u64| format!("{:.2} s", micros as f64 / 1e6);
+    let split = || rows.iter().enumerate().map(|(rank, row)| (rank.to_string(), row.split_at(NUMBERS.len())));
+    let mut text = line_of_rank("Rank", NUMBERS.map(str::to_owned), 8);
+    for (rank, (numbers, _)) in split() {
+        text += &line_of_rank(&rank, numbers.iter().enumerate().map(number), 8);
     }
-    text += &line("Rank", &TIMES.map(str::to_owned), 11);
-    for (rank, row) in rows.iter().enumerate() {
-        let seconds = |&micros: &u64| format!("{:.2} s", micros as f64 / 1e6);
-        let cells: Vec<String> = row[NUMBERS.len() + CHANGES..].iter().map(seconds).collect();
-        text += &line(&rank.to_string(), &cells, 11);
+    text += &line_of_rank("Rank", TIMES.map(str::to_owned), 11);
+    for (rank, (_, times)) in split() {
+        text += &line_of_rank(&rank, times.iter().map(seconds), 11);
     }
     let sum = |name: &str| {
         let at = NUMBERS.iter().position(|column| *column == name).expect("a column");
         rows.iter().map(|row| row[at]).sum::<u64>() as f64
     };
     let steps = sum("steps").max(1.0);
-    let [moves, pieces] = [0, 1].map(|at| rows.first().map_or(0, |row| row[NUMBERS.len() + at]));
     text += &format!("Windows changed {moves} times and have {pieces} pieces\n");
     text + &format!("Per step: {:.6} messages, {:.4} nodes sent\n", sum("msgs") / steps, sum("sent") / 2.0 / steps)
 }

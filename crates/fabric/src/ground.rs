@@ -1,7 +1,7 @@
 //! Memory that the processes of one host address together, cut into pieces in the same way by all of them.
 
-use crate::Segment;
 use crate::sync::AtomicU64;
+use crate::{Distance, Fabric, FabricError, Reduction, Segment};
 use std::sync::Arc;
 
 /// Pieces begin at multiples of this: pages, at which the memory of other processes begins, too.
@@ -36,6 +36,15 @@ impl<S: Segment + Send + Sync> Part for Mapped<S> {
 }
 
 impl Ground {
+    /// *Collective.* Can all ranks address the memory of rank 0? Those of one host can, unless the system keeps them apart.
+    pub fn is_possible<F: Fabric>(fabric: &F) -> Result<bool, FabricError> {
+        let is_mapped = fabric.allocate(1)?.mapped(0).is_some();
+        let near = |to: usize| fabric.distance(to).is_ok_and(|distance| distance != Distance::Remote);
+        let mut all = [u64::from(is_mapped && (0..fabric.ranks()).all(near))];
+        fabric.all_reduce(Reduction::Min, &mut all)?;
+        Ok(all == [1])
+    }
+
     /// The part of a segment that belongs to `owner`, if this process can address it. It is used through the ground only from
     /// now on, by all ranks.
     pub fn new<S: Segment + Send + Sync + 'static>(segment: S, owner: usize) -> Option<Ground> {

@@ -55,7 +55,6 @@ const LARGE_IN_QUARTERS: u64 = 5;
 const MOST_PIECES: usize = 8;
 /// Windows change when as much could have been done while waiting as this part of all work so far.
 const BEARABLE: u64 = 4;
-
 /// A rank gives up if there is no room for the successors of a set that was halved so often.
 const MOST_HALVINGS: u32 = 10;
 
@@ -147,11 +146,10 @@ pub fn explore<F: Fabric>(
 ) -> Ended {
     let mut explorer = Explorer::new(fabric, system, strategy, options);
     let halt = explorer.run(observer).err();
-    let Explorer { circle, pieces, moves, moving, known, rounds, .. } = explorer;
-    let Circle { mut times, words_sent, messages, .. } = circle;
-    times.moving = moving;
+    let levels = explorer.goes_by_level().then_some(explorer.rounds);
+    let Explorer { circle, pieces, moves, known, rounds, .. } = explorer;
+    let Circle { times, words_sent, messages, .. } = circle;
     let figures = WindowFigures { times, words_sent, messages, moves, pieces: pieces.len() as u64 };
-    let levels = (strategy.order != Order::Chaining).then_some(rounds);
     Ended { states: known, rounds, levels, halt, figures }
 }
 
@@ -174,7 +172,6 @@ struct Explorer<'a, F> {
     rounds: u64,
     balance: Balance,
     moves: u64,
-    moving: Duration,
 }
 
 /// How things stand after an exchange, all ranks considered.
@@ -231,8 +228,11 @@ impl<'a, F: Fabric> Explorer<'a, F> {
             rounds: 0,
             balance: Balance::default(),
             moves: 0,
-            moving: Duration::ZERO,
         }
+    }
+
+    fn goes_by_level(&self) -> bool {
+        self.strategy.order != Order::Chaining
     }
 
     fn run(&mut self, observer: &mut dyn Observer) -> Result<(), Halt> {
@@ -240,7 +240,7 @@ impl<'a, F: Fabric> Explorer<'a, F> {
             let is_complete = !self.round()?;
             observer.round(&Round {
                 number: self.rounds,
-                is_level: self.strategy.order != Order::Chaining,
+                is_level: self.goes_by_level(),
                 states: &self.known,
                 frontier: &self.frontier,
                 strategy: self.strategy,
@@ -251,7 +251,7 @@ impl<'a, F: Fabric> Explorer<'a, F> {
             if self.balance.is_bad(self.options.patience) {
                 let began = Instant::now();
                 self.move_windows()?;
-                self.moving += began.elapsed();
+                self.circle.times.moving += began.elapsed();
             }
         }
     }

@@ -5,7 +5,7 @@
 //! fails on any rank, all of them return an error, and the lowest one that failed tells the reason.
 
 use crate::StudyError;
-use tremula_fabric::{Distance, Fabric, Ground, Reduction, Segment};
+use tremula_fabric::{Fabric, Ground};
 use tremula_tasks::{Alliance, Allies, Tactics};
 
 /// The ground, and this rank's place on it.
@@ -41,11 +41,8 @@ where
 {
     /// *Collective.* With room for crews of all ranks, of so many workers each.
     pub(super) fn new(fabric: &'f F, workers: usize) -> Result<Site<'f, F>, StudyError> {
-        let is_mapped = fabric.allocate(1)?.mapped(0).is_some();
-        let near = |to: usize| fabric.distance(to).is_ok_and(|distance| distance != Distance::Remote);
-        let mut together = [u64::from(is_mapped && (0..fabric.ranks()).all(near))];
-        fabric.all_reduce(Reduction::Min, &mut together)?;
-        agree(fabric, if together == [1] { Ok(()) } else { Err(StudyError::SeveralHosts) })?;
+        let is_possible = Ground::is_possible(fabric)?;
+        agree(fabric, if is_possible { Ok(()) } else { Err(StudyError::SeveralHosts) })?;
         // Two workers of rank 0 are measured in any case.
         let largest = Alliance { processes: fabric.ranks(), each: workers.max(2), tactics: Tactics::default() };
         let segment = fabric.allocate(Ground::words_for([largest.bytes(); PIECES]))?;
