@@ -4,7 +4,7 @@ use std::str::FromStr;
 use tremula_diagrams::Options;
 
 /// The knobs, as the error message lists them.
-const KEYS: &str = "always-shared, worker-threshold, lanes, lanes-always, lane-threshold, cache-per-node, initial-nodes, eager-nodes, eager-cache, live-share, node-patience, cache-patience, full-share, fibers, level-block or window-patience";
+const KEYS: &str = "always-shared, worker-threshold, lanes, lanes-always, lane-threshold, cache-per-node, initial-nodes, eager-nodes, eager-cache, live-share, node-patience, cache-patience, full-share, fibers, level-block, node-copies or window-patience";
 
 /// One knob and where to turn it.
 #[derive(Copy, Clone, PartialEq, Debug)]
@@ -39,6 +39,8 @@ pub enum Tune {
     Fibers(usize),
     /// Levels of a block that belongs to one rank; zero to spread nodes by hash.
     LevelBlock(u32),
+    /// Nodes of other ranks that a rank keeps copies of, at most.
+    NodeCopies(usize),
     /// Steps that ranks wait for each other before their windows change.
     WindowPatience(u64),
 }
@@ -46,7 +48,7 @@ pub enum Tune {
 impl Tune {
     /// Is it about steps that travel between ranks?
     pub fn is_for_steps(self) -> bool {
-        matches!(self, Tune::Fibers(_) | Tune::LevelBlock(_))
+        matches!(self, Tune::Fibers(_) | Tune::LevelBlock(_) | Tune::NodeCopies(_))
     }
 
     /// Is it about ranks that do not address each other's memory?
@@ -73,6 +75,7 @@ impl Tune {
             Tune::FullShare(value) => sizing.full_share = value,
             Tune::Fibers(value) => options.fibers = value,
             Tune::LevelBlock(value) => options.level_block = Some(value),
+            Tune::NodeCopies(value) => options.node_copies = value,
             Tune::WindowPatience(_) => {}
         }
     }
@@ -98,6 +101,7 @@ impl FromStr for Tune {
             "cache-patience" => within(value, 1, usize::MAX).map(Tune::CachePatience),
             "fibers" => within(value, 1, 4096).map(Tune::Fibers),
             "level-block" => within(value, 0, 1 << 22).map(Tune::LevelBlock),
+            "node-copies" => within(value, 1, 1 << 28).map(Tune::NodeCopies),
             "window-patience" => within(value, 1, u64::MAX).map(Tune::WindowPatience),
             "full-share" => within(value, 0.01, 1.0).map(Tune::FullShare),
             _ => Err(format!("no knob `{key}`: expected {KEYS}")),

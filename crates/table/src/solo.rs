@@ -42,6 +42,8 @@ pub struct Options {
     /// Levels whose nodes belong to the same process, before those of the next one, unless that is to be chosen; zero to
     /// go by hash instead.
     pub level_block: Option<u32>,
+    /// Nodes of other processes that this one keeps copies of, at most.
+    pub node_copies: usize,
     /// Which part of a table that several processes hold together this one is.
     pub division: Division,
 }
@@ -59,6 +61,7 @@ impl Default for Options {
             lanes_always: false,
             fibers: 256,
             level_block: None,
+            node_copies: 1 << 22,
             division: Division::WHOLE,
         }
     }

@@ -34,9 +34,8 @@ use tremula_fabric::mail::Post;
 use tremula_table::{Attention, Budget, CopyStore, Counters, Division, Lease, Options, Ref, SetupError, Solo};
 use tremula_tasks::Fibers;
 
-/// Share of the budget that goes to copies of other ranks' nodes, and the most of them.
+/// Share of the budget that goes to copies of other ranks' nodes.
 const COPY_SHARE: usize = 8;
-const MOST_COPIES: usize = 1 << 22;
 /// Bytes of a copy: by reference and by content.
 const COPY_BYTES: usize = 32;
 
@@ -154,7 +153,7 @@ impl<'a> Member<'a> {
         let ranks = post.ranks();
         let division = Division::new(post.rank(), ranks).ok_or(JoinError::TooManyRanks(ranks))?;
         options.division = division;
-        let copies = (budget.available() / COPY_SHARE / COPY_BYTES).min(MOST_COPIES);
+        let copies = (budget.available() / COPY_SHARE / COPY_BYTES).min(options.node_copies);
         let store = CopyStore::new(&budget, copies).map_err(SetupError::from)?;
         let table = Solo::new(&budget, options, attention)?;
         let placement = Placement::new(options.level_block, blueprint.levels, ranks);
