@@ -47,7 +47,7 @@ fn gpu(args: &GpuArgs) -> Result<Exit, Failure> {
         models: args.models.iter().map(|path| named_model(path)).collect::<Result<_, _>>()?,
         ..usual
     };
-    let report = study(&args.findings, |progress| gpu_study::run(&options, progress))?;
+    let report = study(&args.findings, |progress| gpu_study::run(&device, &options, progress))?;
     publish(&args.findings, "gpu", &report, &report.pictures())
 }
 

@@ -26,16 +26,22 @@ pub fn find_if_wanted(args: &ReachArgs) -> Result<Option<Device>, Trouble> {
     (args.engine == Engine::Gpu).then(find).transpose().map_err(trouble_of_engine)
 }
 
-/// Explore on the first device, and bring the states back into `manager`.
-pub fn explore(args: &ReachArgs, run: &Run, model: &BddSystem, manager: &Manager) -> Result<Bdd, Trouble> {
+/// Explore on a device, and bring the states back into `manager`.
+pub fn explore(
+    args: &ReachArgs,
+    run: &Run,
+    device: &Device,
+    model: &BddSystem,
+    manager: &Manager,
+) -> Result<Bdd, Trouble> {
     let strategy = strategy_for_devices(args.strategy);
     run.known().setting.engine = "gpu";
     run.known().strategy = strategy;
     let graph = Graph::compile(model).map_err(|error| Trouble::Failed(Failure::Internal(error.to_string())))?;
     let _lease = run.budget.take(graph.bytes()).map_err(|_| Trouble::Unknown(run.memory_reason()))?;
     let open = || -> Result<(usize, Cuda), NoDevice> {
-        let bytes = device_bytes(&Device::first()?, args.gpu_mem)?;
-        Ok((bytes, Cuda::new(&graph, &Diagram::of_initial_states(model), bytes)?))
+        let bytes = device_bytes(device, args.gpu_mem)?;
+        Ok((bytes, Cuda::new(device, &graph, &Diagram::of_initial_states(model), bytes)?))
     };
     let (bytes, machine) = with_libraries(open).map_err(trouble_of_engine)?;
     let space = Bulk::new(machine, &graph, run.attention.clone());
@@ -87,7 +93,7 @@ pub fn strategy_for_devices(strategy: Strategy) -> Strategy {
 /// A machine on the first device, if there is one and it has room.
 pub fn open(memory: Option<Size>, graph: &Graph, initial: &Diagram) -> Option<Cuda> {
     let device = Device::first().ok()?;
-    Cuda::new(graph, initial, device_bytes(&device, memory).ok()?).ok()
+    Cuda::new(&device, graph, initial, device_bytes(&device, memory).ok()?).ok()
 }
 
 /// Bytes of the device: percentages are of what it has free.

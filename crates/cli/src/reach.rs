@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use tremula_diagrams::{Attention, Bdd, Counters, Error, Lease, Manager, Options, UBig};
 use tremula_engines::net::NetInBits;
 use tremula_engines::{Observer, Round, Strategy, SymbolicSystem, stored_reachable};
+use tremula_gpu::Device;
 use tremula_models::{BddSystem, LddSystem, TransitionSystem};
 use tremula_orders::Heuristic;
 
@@ -124,17 +125,18 @@ fn finish(
 
 /// Load, explore and count; `figures` are those at the end, whatever the end.
 fn explore(args: &ReachArgs, run: &Run, figures: &mut Option<Figures>) -> Result<Answer, Trouble> {
-    let _device = gpu::find_if_wanted(args)?;
+    let device = gpu::find_if_wanted(args)?;
+    let device = device.as_ref();
     match read_any(run)? {
         TransitionSystem::Net(net) if binary::is_wanted(args) => {
-            explore_net_in_bits(args, run, binary::Net::new(args, run, &net)?, figures)
+            explore_net_in_bits(args, run, device, binary::Net::new(args, run, &net)?, figures)
         }
         TransitionSystem::Net(net) => net::explore(args, run, &net, figures).map(|()| Answer::Figures),
         TransitionSystem::Ldd(model) if binary::is_wanted(args) => {
             refuse_what_diagrams_cannot(args)?;
             let bits = binary::of_lists(args, run, &model)?;
             drop(model);
-            explore_binary(args, run, bits, figures)
+            explore_binary(args, run, device, bits, figures)
         }
         TransitionSystem::Ldd(model) => {
             refuse_what_diagrams_cannot(args)?;
@@ -142,7 +144,7 @@ fn explore(args: &ReachArgs, run: &Run, figures: &mut Option<Figures>) -> Result
         }
         TransitionSystem::Bdd(model) => {
             refuse_what_bdds_cannot(args)?;
-            explore_binary(args, run, model, figures)
+            explore_binary(args, run, device, model, figures)
         }
     }
 }
@@ -151,13 +153,15 @@ fn explore(args: &ReachArgs, run: &Run, figures: &mut Option<Figures>) -> Result
 fn explore_net_in_bits(
     args: &ReachArgs,
     run: &Run,
+    device: Option<&Device>,
     mut net: binary::Net,
     figures: &mut Option<Figures>,
 ) -> Result<Answer, Trouble> {
     let mut proven = None;
     loop {
         let NetInBits { system, brims } = net.in_bits(run)?;
-        let answer = explore_binary(args, run, system, figures).inspect_err(|_| keep_count(run, proven.clone()))?;
+        let answer =
+            explore_binary(args, run, device, system, figures).inspect_err(|_| keep_count(run, proven.clone()))?;
         let is_complete = match &answer {
             Answer::Diagram(found) => net.has_room_for(&found.states, &brims).map_err(|error| trouble(run, error))?,
             Answer::Figures => true,
@@ -191,15 +195,16 @@ fn keep_count(run: &Run, proven: Option<(String, u64)>) {
     }
 }
 
-/// Explore with binary diagrams.
+/// Explore with binary diagrams, on the device that was asked for, if any.
 fn explore_binary(
     args: &ReachArgs,
     run: &Run,
+    device: Option<&Device>,
     model: BddSystem,
     figures: &mut Option<Figures>,
 ) -> Result<Answer, Trouble> {
-    if args.engine == Engine::Gpu {
-        return explore_on_device(args, run, model).map(Answer::Diagram);
+    if let Some(device) = device {
+        return explore_on_device(args, run, device, model).map(Answer::Diagram);
     }
     let (model, lease) = charge(args, run, model)?;
     if beside::is_wanted(args) {
@@ -306,10 +311,10 @@ fn explore_loaded(
 }
 
 /// Explore on an accelerator; what it finds comes back into a manager.
-fn explore_on_device(args: &ReachArgs, run: &Run, model: BddSystem) -> Result<Found, Trouble> {
+fn explore_on_device(args: &ReachArgs, run: &Run, device: &Device, model: BddSystem) -> Result<Found, Trouble> {
     let (model, _lease) = charge(args, run, model)?;
     let manager = manager(run, options(args, run), &run.attention)?;
-    let states = gpu::explore(args, run, &model, &manager)?;
+    let states = gpu::explore(args, run, device, &model, &manager)?;
     found(args, run, &model, states)
 }
 

@@ -15,8 +15,9 @@ use tremula_diagrams::{Attention, Budget, Lease};
 use tremula_engines::{Reached, Strategy, explore};
 use tremula_models::BddSystem;
 
-/// How long the processors have for themselves: what takes them no longer is not worth the start of a device.
-pub const HEAD_START: Duration = Duration::from_secs(1);
+/// How long the processors have for themselves: what takes them no longer is not worth the start of a device. Measured:
+/// docs/gpu.md.
+pub const HEAD_START: Duration = Duration::from_millis(100);
 
 /// How often somebody who waits looks whether all are stopped.
 const LOOK: Duration = Duration::from_millis(50);

@@ -11,7 +11,7 @@ use std::time::Instant;
 use tremula_bulk::{Bulk, Diagram, Graph, Machine, Twin};
 use tremula_diagrams::{Attention, Budget, Manager};
 use tremula_engines::{Strategy, explore};
-use tremula_gpu::Cuda;
+use tremula_gpu::{Cuda, Device};
 use tremula_models::{BddSystem, Limits, read_file};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -36,7 +36,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let line = if twin {
                     run(Twin::new(graph.clone(), &initial, bytes)?, &graph, &model, strategy.parse()?, halvings)
                 } else {
-                    let mut machine = Cuda::new(&graph, &initial, bytes)?;
+                    let device = Device::first()?;
+                    let mut machine = Cuda::new(&device, &graph, &initial, bytes)?;
                     wide.into_iter().for_each(|requests| machine.set_wide(requests));
                     keep.into_iter().for_each(|requests| machine.keep_requests(requests));
                     if !is_fused {

@@ -2,7 +2,7 @@
 
 use crate::laboratory::{shape, timed};
 use crate::memory::{Counters, Place, Request, SweepArguments};
-use crate::program::{self, NoDevice, describe};
+use crate::program::{Device, NoDevice, describe};
 use cudarc::driver::{
     CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
 };
@@ -35,16 +35,14 @@ pub struct IndexLaboratory {
 
 impl IndexLaboratory {
     /// An empty index of so many places, with room for half as many requests.
-    pub fn open(places: usize) -> Result<IndexLaboratory, NoDevice> {
-        let context = program::find_device()?;
-        let module = program::load(&context)?;
-        let stream = context.default_stream();
+    pub fn open(device: &Device, places: usize) -> Result<IndexLaboratory, NoDevice> {
+        let (kernel, stream) = (device.kernel("find_or_ask")?, device.context().default_stream());
         // Numbers may be taken in vain, where two threads want the same place at once.
         let room = places / 2 + places / 16;
         let build = || -> Result<IndexLaboratory, DriverError> {
             Ok(IndexLaboratory {
-                kernel: module.load_function("find_or_ask")?,
-                shape: shape(&context)?,
+                kernel,
+                shape: shape(device.context())?,
                 nodes: stream.alloc_zeros(places)?,
                 relation_levels: stream.alloc_zeros(IDENTITY as usize + 1)?,
                 index: stream.alloc_zeros(places)?,

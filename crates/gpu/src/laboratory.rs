@@ -2,7 +2,7 @@
 
 use crate::memory::Place;
 use crate::memory::{Counters, SweepArguments};
-use crate::program::{self, BLOCK, NoDevice, describe};
+use crate::program::{BLOCK, Device, NoDevice, describe};
 use cudarc::driver::{
     CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DriverError, LaunchConfig, PushKernelArg,
     sys::CUdevice_attribute_enum as Attribute,
@@ -27,18 +27,17 @@ pub struct Laboratory {
 
 impl Laboratory {
     /// An empty table of so many places.
-    pub fn open(places: usize) -> Result<Laboratory, NoDevice> {
-        let context = program::find_device()?;
-        let module = program::load(&context)?;
+    pub fn open(device: &Device, places: usize) -> Result<Laboratory, NoDevice> {
+        let (gather, find_or_put) = (device.kernel("gather")?, device.kernel("find_or_put")?);
         let failed =
             |error: DriverError| NoDevice::Memory { bytes: places * size_of::<Place>(), problem: describe(&error) };
-        let stream = context.default_stream();
+        let (context, stream) = (device.context(), device.context().default_stream());
         let build = || -> Result<Laboratory, DriverError> {
             Ok(Laboratory {
                 name: context.name()?,
-                gather: module.load_function("gather")?,
-                find_or_put: module.load_function("find_or_put")?,
-                shape: shape(&context)?,
+                gather,
+                find_or_put,
+                shape: shape(context)?,
                 table: stream.alloc_zeros(places)?,
                 counters: stream.clone_htod(&[Counters::default()])?,
                 sink: stream.alloc_zeros(1)?,

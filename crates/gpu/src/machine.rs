@@ -3,7 +3,7 @@
 use crate::alarm::Alarm;
 use crate::memory::{Counters, Growth, HOLE, Place, Request, SweepArguments};
 use crate::past::Past;
-use crate::program::{self, BLOCK, FULL_INDEX, FULL_NODES, FULL_REQUESTS, NoDevice, STOPPED, describe};
+use crate::program::{self, BLOCK, Device, FULL_INDEX, FULL_NODES, FULL_REQUESTS, NoDevice, STOPPED, describe};
 use cudarc::driver::{
     CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
     sys::CUdevice_attribute_enum as Attribute,
@@ -28,7 +28,7 @@ const WIDE: u32 = 65_536;
 /// Part of the requests and elements there is room for that earlier sweeps may have taken when a sweep begins.
 const MOST_PAST: (usize, usize) = (1, 2);
 
-/// A machine on the first CUDA device.
+/// A machine on a CUDA device.
 pub struct Cuda {
     stream: Arc<CudaStream>,
     alarm: Alarm,
@@ -123,12 +123,10 @@ impl Cuda {
         Ok(results)
     }
 
-    /// A machine for a system, with so many bytes of the first device.
-    pub fn new(graph: &Graph, initial: &Diagram, bytes: usize) -> Result<Cuda, NoDevice> {
-        let context = program::find_device()?;
-        let kernel = program::load(&context)?.load_function("sweep");
-        let kernel = kernel.map_err(|error| program::refused(&error))?;
-        let blocks = blocks(&context, &kernel).map_err(|error| NoDevice::NotFound(describe(&error)))?;
+    /// A machine for a system, with so many bytes of a device.
+    pub fn new(device: &Device, graph: &Graph, initial: &Diagram, bytes: usize) -> Result<Cuda, NoDevice> {
+        let (context, kernel) = (device.context(), device.kernel("sweep")?);
+        let blocks = blocks(context, &kernel).map_err(|error| NoDevice::NotFound(describe(&error)))?;
         let shares = Shares::of(bytes);
         let (nodes, initial) = first_table(initial, FIRST_PLACES, shares.places).map_err(|_| NoDevice::TooSmall)?;
         if nodes.capacity() > shares.places || shares.requests == 0 {
@@ -144,7 +142,7 @@ impl Cuda {
             let places: Vec<Place> = nodes.places().iter().map(|&node| Place(node)).collect();
             stream.memcpy_htod(&places, &mut table)?;
             Ok(Cuda {
-                alarm: Alarm::new(&context)?,
+                alarm: Alarm::new(context)?,
                 attention: Attention::default(),
                 kernel,
                 blocks,

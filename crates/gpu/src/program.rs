@@ -1,9 +1,10 @@
 //! From the sources of the kernels to a function on a device.
 
 use crate::memory::{Counters, Growth, HOLE, Place, Request, SweepArguments};
-use cudarc::driver::{CudaContext, CudaModule, DriverError};
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule, DriverError};
 use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
 use std::fmt;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use tremula_bulk::graph::IDENTITY;
 use tremula_bulk::layout::{BOTTOM, FACTORS, REQUEST_BIT, Ref, SPREAD};
@@ -145,19 +146,39 @@ impl fmt::Display for Version {
     }
 }
 
-/// The first device. While somebody has it, it need not be started again.
-pub struct Device(Arc<CudaContext>);
+/// The first device, with the kernels.
+pub struct Device {
+    context: Arc<CudaContext>,
+    kernels: Arc<CudaModule>,
+}
 
 impl Device {
-    /// Find it, and see whether it can run the kernels and whether there is a compiler for them.
+    /// Find it, and bring the kernels to it. Each takes a few tenths of a second, so they are compiled while the driver
+    /// starts.
     pub fn first() -> Result<Device, NoDevice> {
-        let context = find_device()?;
-        if has_compiler() { Ok(Device(context)) } else { Err(NoDevice::NoCompiler) }
+        if !has_driver() {
+            return Err(NoDevice::NoDriver);
+        }
+        let (context, compiled) = std::thread::scope(|scope| {
+            let compiler = scope.spawn(|| compile(ARCHITECTURE));
+            (find_device(), compiler.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        });
+        let context = context?;
+        let kernels = context.load_module(compiled?).map_err(|error| refused(&error))?;
+        Ok(Device { context, kernels })
     }
 
     /// The memory that it has left, in bytes.
     pub fn free_memory(&self) -> Result<usize, NoDevice> {
-        Ok(self.0.mem_get_info().map_err(|error| NoDevice::NotFound(describe(&error)))?.0)
+        Ok(self.context.mem_get_info().map_err(|error| NoDevice::NotFound(describe(&error)))?.0)
+    }
+
+    pub(crate) fn context(&self) -> &Arc<CudaContext> {
+        &self.context
+    }
+
+    pub(crate) fn kernel(&self, name: &str) -> Result<CudaFunction, NoDevice> {
+        self.kernels.load_function(name).map_err(|error| refused(&error))
     }
 }
 
@@ -233,11 +254,8 @@ fn has_compiler() -> bool {
     unsafe { cudarc::nvrtc::sys::is_culib_present() }
 }
 
-/// The first device, if it can run the kernels.
-pub fn find_device() -> Result<Arc<CudaContext>, NoDevice> {
-    if !has_driver() {
-        return Err(NoDevice::NoDriver);
-    }
+/// The first device, if it can run the kernels; there is a driver.
+fn find_device() -> Result<Arc<CudaContext>, NoDevice> {
     let not_found = |error: DriverError| NoDevice::NotFound(describe(&error));
     let context = CudaContext::new(0).map_err(not_found)?;
     let capability = context.compute_capability().map_err(not_found)?;
@@ -247,13 +265,8 @@ pub fn find_device() -> Result<Arc<CudaContext>, NoDevice> {
     Ok(context)
 }
 
-/// The kernels, on a device.
-pub fn load(context: &Arc<CudaContext>) -> Result<Arc<CudaModule>, NoDevice> {
-    context.load_module(compile(ARCHITECTURE)?).map_err(|error| refused(&error))
-}
-
 /// The driver does not take the kernels.
-pub fn refused(error: &DriverError) -> NoDevice {
+fn refused(error: &DriverError) -> NoDevice {
     let (driver, compiler) = (Version::of_driver(), Version::of_compiler());
     NoDevice::Refused { driver, compiler, problem: describe(error) }
 }

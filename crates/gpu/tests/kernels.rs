@@ -10,7 +10,7 @@ use tremula_bulk::layout::{Element, Ref};
 use tremula_bulk::{Bulk, Diagram, Graph, Machine, Part, Root, Trouble, Wide};
 use tremula_diagrams::{Attention, Budget, Error};
 use tremula_engines::{Order, Strategy, explore};
-use tremula_gpu::{Cuda, NoDevice, compile_kernels};
+use tremula_gpu::{Cuda, Device, NoDevice, compile_kernels};
 use tremula_models::BddSystem;
 
 fn is_needed(variable: &str) -> bool {
@@ -38,7 +38,7 @@ fn machine(graph: &Graph, model: &BddSystem, bytes: usize) -> Option<Cuda> {
 }
 
 fn machine_with(graph: &Graph, initial: &Diagram, bytes: usize) -> Option<Cuda> {
-    match Cuda::new(graph, initial, bytes) {
+    match Device::first().and_then(|device| Cuda::new(&device, graph, initial, bytes)) {
         Ok(machine) => Some(machine),
         Err(NoDevice::NoDriver | NoDevice::NoCompiler | NoDevice::NotFound(_) | NoDevice::TooOld { .. })
             if !is_needed("TREMULA_NEED_DEVICE") =>
@@ -130,8 +130,9 @@ fn hardly_any_device_memory_is_refused() {
     if machine(&graph, &model, 16 << 20).is_none() {
         return;
     }
+    let device = Device::first().unwrap();
     for bytes in [0, 1, 100, 1000] {
-        let refused = Cuda::new(&graph, &Diagram::of_initial_states(&model), bytes).err();
+        let refused = Cuda::new(&device, &graph, &Diagram::of_initial_states(&model), bytes).err();
         assert_eq!(refused, Some(NoDevice::TooSmall), "{bytes} bytes");
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tremula_bulk::{Bulk, Diagram, Figures, Graph, Set, Wide};
 use tremula_diagrams::{Attention, Budget, Error, Manager};
 use tremula_engines::{Order, Space, Strategy, explore};
-use tremula_gpu::{Cuda, IndexLaboratory, Laboratory};
+use tremula_gpu::{Cuda, Device, IndexLaboratory, Laboratory};
 use tremula_models::BddSystem;
 
 /// Levels of equal width in a sweep.
@@ -20,27 +20,27 @@ const READS_PER_PLACE: u64 = 2;
 /// Bytes of the host for states that are brought back to be counted.
 const HOST: usize = 4 << 30;
 
-/// Measure the first device.
-pub fn run(options: &GpuOptions, progress: &mut dyn FnMut(&str)) -> Result<GpuReport, StudyError> {
+/// Measure a device.
+pub fn run(device: &Device, options: &GpuOptions, progress: &mut dyn FnMut(&str)) -> Result<GpuReport, StudyError> {
     if options.reps == 0 || options.places == 0 || options.index == 0 {
         return Err(StudyError::NothingToMeasure("no repetitions or no places"));
     }
     progress("reads and find-or-put");
-    let (device, reads, table) = measure_table(options)?;
+    let (name, reads, table) = measure_table(device, options)?;
     progress("requests of earlier sweeps");
-    let cache = measure_cache(options)?;
+    let cache = measure_cache(device, options)?;
     let mut levels = Vec::new();
     for &width in &options.widths {
         progress(&format!("levels of {width} requests"));
-        levels.push(measure_levels(options, width)?);
+        levels.push(measure_levels(device, options, width)?);
     }
     let mut models = Vec::new();
     for (name, model) in &options.models {
         progress(name);
-        models.push(measure_model(options, name, model)?);
+        models.push(measure_model(device, options, name, model)?);
     }
     let GpuOptions { reps, places, index, .. } = *options;
-    Ok(GpuReport { device, reps, places, reads, table, index, cache, levels, models })
+    Ok(GpuReport { device: name, reps, places, reads, table, index, cache, levels, models })
 }
 
 /// The median of some figures, of which there are any.
@@ -53,8 +53,8 @@ fn rate(count: u64, time: Duration) -> f64 {
     count as f64 / time.as_secs_f64() / 1e9
 }
 
-fn measure_table(options: &GpuOptions) -> Result<(String, Spread, Vec<TableReport>), StudyError> {
-    let mut lab = Laboratory::open(options.places)?;
+fn measure_table(device: &Device, options: &GpuOptions) -> Result<(String, Spread, Vec<TableReport>), StudyError> {
+    let mut lab = Laboratory::open(device, options.places)?;
     let many = options.places as u64 * READS_PER_PLACE;
     let repeat = |lab: &mut Laboratory, one: &dyn Fn(&mut Laboratory) -> Result<f64, StudyError>| {
         (0..options.reps).map(|_| one(lab)).collect::<Result<Vec<f64>, StudyError>>().map(spread)
@@ -77,8 +77,8 @@ fn measure_table(options: &GpuOptions) -> Result<(String, Spread, Vec<TableRepor
     Ok((lab.device().to_owned(), reads, table))
 }
 
-fn measure_cache(options: &GpuOptions) -> Result<Vec<CacheReport>, StudyError> {
-    let mut lab = IndexLaboratory::open(options.index)?;
+fn measure_cache(device: &Device, options: &GpuOptions) -> Result<Vec<CacheReport>, StudyError> {
+    let mut lab = IndexLaboratory::open(device, options.index)?;
     let many = options.index as u64 * READS_PER_PLACE;
     let (mut cache, mut known) = (Vec::new(), 0);
     for &load in &options.index_loads {
@@ -105,11 +105,11 @@ fn check(load: f64, holds: bool, problem: &'static str) -> Result<(), StudyError
     if holds { Ok(()) } else { Err(StudyError::WrongTable { run: format!("load {load} on the device"), problem }) }
 }
 
-fn measure_levels(options: &GpuOptions, width: usize) -> Result<LevelReport, StudyError> {
+fn measure_levels(device: &Device, options: &GpuOptions, width: usize) -> Result<LevelReport, StudyError> {
     let levels = if width <= NARROW { NARROW_LEVELS } else { LEVELS };
     let Wide { system, states } = Wide::new(width, levels);
     let graph = Graph::compile(&system)?;
-    let mut machine = Cuda::new(&graph, &states, options.bytes)?;
+    let mut machine = Cuda::new(device, &graph, &states, options.bytes)?;
     // Or it would find all answers of the sweep before.
     machine.keep_requests(0);
     let space = Bulk::new(machine, &graph, Attention::default());
@@ -132,11 +132,16 @@ fn measure_levels(options: &GpuOptions, width: usize) -> Result<LevelReport, Stu
     Ok(LevelReport { width, requests, levels, first_seconds, first_collections, seconds: spread(seconds) })
 }
 
-fn measure_model(options: &GpuOptions, name: &str, model: &BddSystem) -> Result<ModelReport, StudyError> {
+fn measure_model(
+    device: &Device,
+    options: &GpuOptions,
+    name: &str,
+    model: &BddSystem,
+) -> Result<ModelReport, StudyError> {
     let graph = Graph::compile(model)?;
     let (mut seconds, mut states, mut figures) = (Vec::new(), None, Figures::default());
     for _ in 0..options.reps {
-        let machine = Cuda::new(&graph, &Diagram::of_initial_states(model), options.bytes)?;
+        let machine = Cuda::new(device, &graph, &Diagram::of_initial_states(model), options.bytes)?;
         let space = Bulk::new(machine, &graph, Attention::default());
         let began = Instant::now();
         match explore(&space, Strategy { order: Order::Par, frontier: true }, &mut ()) {
