@@ -135,7 +135,8 @@ impl Work for Product {
             return self.multiply(block);
         }
         for quarters in block.quarters() {
-            quarters.iter().for_each(|&quarter| worker.spawn(quarter));
+            // The last to be spawned runs first: so memory is used in the order of the sequential twin, and of rayon's.
+            quarters.iter().rev().for_each(|&quarter| worker.spawn(quarter));
             quarters.iter().for_each(|_| worker.join());
         }
     }
@@ -157,7 +158,9 @@ fn by_lace(worker: &mut lace_ws::Worker, (product, block): (&Product, Block)) {
     if block.side == LEAF {
         return product.multiply(block);
     }
-    for quarters in block.quarters() {
+    for mut quarters in block.quarters() {
+        // In the order in which ours are.
+        quarters.reverse();
         let spawned = quarters.map(|quarter| worker.spawn(by_lace, (product, quarter)));
         spawned.into_iter().rev().for_each(|token| worker.sync(token));
     }
