@@ -17,8 +17,7 @@ cargo test --locked
 step kernels
 scripts/kernels.sh
 step failures
-cargo build --release --locked -p tremula
-scripts/failures.sh --share 20
+scripts/failures.sh --share 20 --binary "${CARGO_TARGET_DIR:-target}/debug/tremula"
 step interleavings
 scripts/loom.sh
 scripts/shuttle.sh 500
