@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
-"""Ranks of one host beside one process with as many workers: bench/ranks.py [options] MODEL...
+"""Ranks beside one process with as many workers: bench/ranks.py [options] MODEL...
 
 A shape is RANKSxWORKERS; 1xN is one process, without mpirun. Runs of the shapes alternate; medians are shown with their
 spread, and how fast each shape is compared with the first. Every answer is compared with the known one; the exit code is 1 if
 one is wrong. The program has to be built with `--features mpi`.
+
+With --hosts (as root), every rank has a test host of its own, with TCP between them, and rank R the Rth processor alone:
+  bench/ranks.py --hosts --shapes 1x2,2x1 schedule_world.2
 """
 
 import argparse
+import atexit
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -15,6 +20,9 @@ import common
 
 # Open MPI: more ranks than processors are fine, and so is root.
 LAUNCHER = ("mpirun", "--quiet", "--oversubscribe", "--bind-to", "none", "-n")
+# The same on test hosts.
+ON_HOSTS = (common.REPOSITORY / "scripts" / "test-hosts.sh", "mpirun", 1, "--quiet")
+PINNED = ("sh", "-c", 'exec taskset -c $((OMPI_COMM_WORLD_RANK % $(nproc --all))) "$@"', "pinned")
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
@@ -28,6 +36,8 @@ def arguments():
     parser.add_argument("--mem", default="8G", help="of all ranks together")
     parser.add_argument("--limit", type=float, default=120, help="seconds for each run")
     parser.add_argument("--reps", type=int, default=5)
+    parser.add_argument("--hosts", action="store_true", help="a test host for every rank")
+    parser.add_argument("--tune", metavar="KEY=VALUE", action="append", default=[], help="passed on")
     return parser.parse_args()
 
 
@@ -35,15 +45,29 @@ def run(options, shape, model):
     """A record of one run."""
     ranks, workers = map(int, shape.split("x"))
     memory = f"{common.size_bytes(options.mem) // ranks >> 20}M"
-    launcher = (*LAUNCHER, ranks) if ranks > 1 else ()
+    launcher = ()
+    if ranks > 1:
+        launcher = (*ON_HOSTS, *PINNED) if options.hosts else (*LAUNCHER, ranks)
     how = {"workers": workers, "launcher": launcher}
-    return common.reach(options.binary, model.path, options.strategy, options.limit, "--mem", memory, **how)
+    more = ["--mem", memory, *(f"--tune={knob}" for knob in options.tune)]
+    return common.reach(options.binary, model.path, options.strategy, options.limit, *more, **how)
+
+
+def make_hosts(shapes):
+    """As many test hosts as the shapes with several ranks all have."""
+    ranks = {int(shape.split("x")[0]) for shape in shapes} - {1}
+    if len(ranks) != 1:
+        common.fail("--hosts wants shapes with several ranks, and as many in each")
+    subprocess.run([ON_HOSTS[0], "up", str(*ranks)], check=True)
 
 
 def main():
     options = arguments()
     options.binary = common.need_binary(options.binary)
     os.environ.update(AS_ROOT)
+    if options.hosts:
+        make_hosts(options.shapes)
+        atexit.register(subprocess.run, [ON_HOSTS[0], "down"])
     rows, wrong = [], []
     for model in common.load_models(options.models, only=options.names, quiet=True):
         times = {shape: [] for shape in options.shapes}
