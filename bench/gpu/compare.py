@@ -5,6 +5,9 @@ Models are names as in expected.csv, which lies in the folder of models; none me
 shown with their spread. Every count is compared with the known one, if there is one. The exit code is 1 if a count is wrong,
 or if an engine has no answer at all. The engine `sylvan` is Sylvan's `bddmc`, which wants files that
 `bench/reach.py --convert-only` has written.
+
+Seconds are those of exploring; with --whole, those of the whole process. An engine may have a knob after its strategy:
+  bench/gpu/compare.py --whole --reps 3 --engines cpu:auto,gpu:par,auto:auto,auto:auto:device-delay=1000 at.5 blocks.3
 """
 
 import argparse
@@ -16,6 +19,7 @@ import re
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
@@ -32,18 +36,19 @@ def arguments():
     parser.add_argument("--models", type=Path, default=REPOSITORY.parent / "shared" / "models")
     parser.add_argument("--kind", choices=["bdd", "pnml", "ldd"], default="bdd", help="of files; all are explored in bits")
     parser.add_argument(
-        "--engines", default="cpu:par,gpu:par", help="cpu, gpu, auto or sylvan, with :strategy, separated by commas"
+        "--engines", default="cpu:par,gpu:par", help="cpu, gpu, auto or sylvan, with :strategy[:knob], separated by commas"
     )
     parser.add_argument("--peer", type=Path, metavar="PATH", help="Sylvan's bddmc")
     parser.add_argument("--reps", type=positive, default=1)
     parser.add_argument("--limit", type=float, default=60, help="seconds for each run")
+    parser.add_argument("--whole", action="store_true", help="measure whole processes")
     parser.add_argument("--workers", default="16")
     parser.add_argument("--mem", default="60G")
     parser.add_argument("--gpu-mem", default="32G")
     options = parser.parse_args()
     for engine in options.engines.split(","):
         kind, _, strategy = engine.partition(":")
-        if kind not in ENGINES or not strategy:
+        if kind not in ENGINES or not strategy or strategy.count(":") > 1:
             parser.error(f"--engines: {engine!r} is not one of {', '.join(ENGINES)} with a strategy, such as gpu:par")
         if kind == "sylvan" and options.peer is None:
             parser.error("--engines: sylvan wants --peer, the path of bddmc")
@@ -98,21 +103,23 @@ def is_right(engine, answer, known):
 
 
 def command(options, engine, path):
-    kind, strategy = engine.split(":")
+    kind, strategy, *knob = engine.split(":")
     engine = {"cpu": "bdd"}.get(kind, kind)
     place = ["--engine", engine, "--gpu-mem", options.gpu_mem, "--workers", options.workers, "--mem", options.mem]
-    limits = ["--timeout", str(options.limit), *place]
+    limits = ["--timeout", str(options.limit), *place, *(f"--tune={knob}" for knob in knob)]
     return [options.tremula.resolve(), "reach", path, "--json", "--strategy", strategy, *limits]
 
 
 def run(options, engine, path):
-    """Seconds of exploration and the count; a reason instead of the count if there is none."""
-    kind, strategy = engine.split(":")
+    """Seconds of exploration, or of the whole process, and the count; a reason instead of the count if there is none."""
+    kind, strategy, *_ = engine.split(":")
+    began = time.monotonic()
     if kind == "sylvan":
         return run_peer(options, strategy, path)
     try:
         words, patience = command(options, engine, path), options.limit + GRACE
         done = subprocess.run(words, capture_output=True, text=True, timeout=patience)
+        whole = time.monotonic() - began
         result = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
         return None, "did not end"
@@ -120,7 +127,7 @@ def run(options, engine, path):
         return None, (done.stderr.strip().splitlines() or ["said nothing"])[-1]
     if result["verdict"] != "complete":
         return None, result["reason"]
-    return result["seconds"]["reach"], result["states"]
+    return whole if options.whole else result["seconds"]["reach"], result["states"]
 
 
 class Tally:

@@ -7,6 +7,7 @@ use crate::report::Figures;
 use crate::rival::{HEAD_START, Match, Opener, Rival, Won};
 use crate::run::{Phase, Run};
 use crate::subject::Subject;
+use crate::tune::Tune;
 use std::time::Duration;
 use tremula_bulk::{Diagram, Graph, Machine};
 use tremula_diagrams::Attention;
@@ -34,7 +35,11 @@ impl Rivalry<()> {
     pub fn with_device(args: &ReachArgs, subject: Subject) -> Rivalry<impl Opener<Cuda> + use<>> {
         let (memory, strategy) = (args.gpu_mem, gpu::strategy_for_devices(args.strategy));
         let open = move |graph: &Graph, initial: &Diagram| gpu::open(memory, graph, initial);
-        Rivalry { subject, strategy, head_start: HEAD_START, open }
+        let told = args.tune.iter().find_map(|knob| match *knob {
+            Tune::DeviceDelay(milliseconds) => Some(Duration::from_millis(milliseconds)),
+            _ => None,
+        });
+        Rivalry { subject, strategy, head_start: told.unwrap_or(HEAD_START), open }
     }
 }
 

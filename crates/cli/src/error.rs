@@ -1,6 +1,6 @@
 //! Failures, exit codes, and what happens on a panic.
 
-use crate::{gpu, rival};
+use crate::{gpu, presence};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::fmt::Display;
@@ -119,7 +119,7 @@ fn plain(error: &std::io::Error) -> String {
 
 /// End the program; what it printed was flushed when it was written.
 pub fn end(code: i32) -> ! {
-    if rival::is_about() {
+    if presence::is_about() {
         // Handlers of an ordinary end would take the libraries of a device away from a thread that is in them.
         signal_hook::low_level::exit(code);
     }
@@ -139,10 +139,11 @@ pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     outcome.map_err(|panic| panic.downcast_ref::<String>().map_or("it panics".to_owned(), String::clone))
 }
 
-/// Make every panic that nobody [`catch`]es end the program with a short message and its own exit code.
+/// Make every panic that nobody [`catch`]es end the program with a short message and its own exit code. (That of a compiler of
+/// kernels goes on in the thread that waits for it.)
 pub fn exit_on_panic() {
     std::panic::set_hook(Box::new(|panic| {
-        if CATCHES.get() {
+        if CATCHES.get() || std::thread::current().name() == Some(tremula_gpu::COMPILER) {
             return;
         }
         let backtrace = std::backtrace::Backtrace::capture();

@@ -58,6 +58,7 @@ mod net_together;
 mod numbers;
 mod order;
 mod output;
+mod presence;
 mod progress;
 mod ranks;
 mod reach;

@@ -5,6 +5,7 @@ use crate::beside::{self, Rivalry};
 use crate::error::{Exit, Failure};
 use crate::model::{self, NoModel};
 use crate::output;
+use crate::presence::Presence;
 use crate::progress::Meter;
 use crate::report::{Figures, Report};
 use crate::run::{Phase, Run};
@@ -125,6 +126,7 @@ fn finish(
 
 /// Load, explore and count; `figures` are those at the end, whatever the end.
 fn explore(args: &ReachArgs, run: &Run, figures: &mut Option<Figures>) -> Result<Answer, Trouble> {
+    let _presence = (args.engine == Engine::Gpu).then(Presence::new);
     let device = gpu::find_if_wanted(args)?;
     let device = device.as_ref();
     match read_any(run)? {

@@ -6,8 +6,8 @@
 //! has lost.
 
 use crate::error::catch;
+use crate::presence::Presence;
 use crate::subject::{Model, Subject};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tremula_bulk::{Bulk, Diagram, Graph, Machine};
@@ -21,33 +21,6 @@ pub const HEAD_START: Duration = Duration::from_millis(100);
 
 /// How often somebody who waits looks whether all are stopped.
 const LOOK: Duration = Duration::from_millis(50);
-
-/// Threads of rivals that have not ended.
-static ABOUT: AtomicUsize = AtomicUsize::new(0);
-
-/// May a thread be inside the libraries of a device?
-pub fn is_about() -> bool {
-    // Acquires from those that have ended what they did in the libraries.
-    ABOUT.load(Ordering::Acquire) > 0
-}
-
-/// Counts a thread for as long as it lives.
-struct Presence;
-
-impl Presence {
-    fn new() -> Presence {
-        // Relaxed: before the thread starts.
-        ABOUT.fetch_add(1, Ordering::Relaxed);
-        Presence
-    }
-}
-
-impl Drop for Presence {
-    fn drop(&mut self) {
-        // Released to `is_about`.
-        ABOUT.fetch_sub(1, Ordering::Release);
-    }
-}
 
 /// A device at work, or about to be.
 pub struct Rival(Arc<Shared>);
@@ -208,6 +181,8 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::presence::is_about;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Instant;
     use tremula_bulk::layout::Ref;
     use tremula_bulk::{Figures, Grown, Part, Root, Trouble, Twin};

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{code, exit, json, model, run, stderr};
+use common::{code, exit, json, model, run, stderr, tremula};
 
 #[test]
 fn a_missing_device_is_named() {
@@ -44,4 +44,36 @@ fn the_study_names_a_missing_device() {
         assert_eq!(code(&output), exit::INPUT, "{output:?}");
         assert!(stderr(&output).contains("cannot be loaded") || stderr(&output).contains("device"), "{output:?}");
     }
+}
+
+/// A folder with libraries that are called like a driver and a compiler of kernels, and lack what these have.
+#[cfg(target_os = "linux")]
+fn hollow_libraries() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, cuda) = (folder.path().join("hollow.c"), "int cuInit(unsigned flags) { return 100; }");
+    for (library, text) in [("libcuda.so.1", cuda), ("libnvrtc.so", "int nothing;")] {
+        std::fs::write(&source, text).unwrap();
+        let target = folder.path().join(library);
+        let built = std::process::Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&target, &source]).status();
+        assert!(built.is_ok_and(|status| status.success()), "cc makes no library");
+    }
+    std::fs::copy(folder.path().join("libcuda.so.1"), folder.path().join("libcuda.so")).unwrap();
+    folder
+}
+
+/// A driver and a compiler that do not fit are refused; without `--engine gpu` they do no harm.
+#[cfg(target_os = "linux")]
+#[test]
+fn libraries_that_lack_everything_are_no_device() {
+    let folder = hollow_libraries();
+    let with_them = |arguments: &[&str]| {
+        tremula(arguments).env("LD_LIBRARY_PATH", folder.path()).output().expect("the program starts")
+    };
+    let model = model("beem/at.1.bdd.gz");
+    let output = with_them(&["reach", &model, "--engine", "gpu"]);
+    assert_eq!(code(&output), exit::INPUT, "{output:?}");
+    assert!(stderr(&output).starts_with("tremula: --engine gpu: "), "{output:?}");
+    // Slow enough for the device to take part: it has no head start to wait for.
+    let output = with_them(&["reach", &model, "--json", "--tune", "device-delay=0", "--stress", "2000"]);
+    assert_eq!((code(&output), json(&output)["states"].as_str()), (exit::COMPLETE, Some("39354")), "{output:?}");
 }

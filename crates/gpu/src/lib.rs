@@ -30,4 +30,4 @@ mod program;
 pub use index_laboratory::IndexLaboratory;
 pub use laboratory::Laboratory;
 pub use machine::Cuda;
-pub use program::{Device, NoDevice, Version, compile_kernels};
+pub use program::{COMPILER, Device, NoDevice, Version, compile_kernels};

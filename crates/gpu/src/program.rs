@@ -6,6 +6,7 @@ use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
 use std::fmt;
 use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::thread;
 use tremula_bulk::graph::IDENTITY;
 use tremula_bulk::layout::{BOTTOM, FACTORS, REQUEST_BIT, Ref, SPREAD};
 
@@ -146,6 +147,9 @@ impl fmt::Display for Version {
     }
 }
 
+/// The thread in which kernels are compiled. If it panics, for lack of something in a library, so does [`Device::first`].
+pub const COMPILER: &str = "kernels";
+
 /// The first device, with the kernels.
 pub struct Device {
     context: Arc<CudaContext>,
@@ -159,9 +163,16 @@ impl Device {
         if !has_driver() {
             return Err(NoDevice::NoDriver);
         }
-        let (context, compiled) = std::thread::scope(|scope| {
-            let compiler = scope.spawn(|| compile(ARCHITECTURE));
-            (find_device(), compiler.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        let (context, compiled) = thread::scope(|scope| {
+            let compiler = thread::Builder::new().name(COMPILER.to_owned());
+            let compiled = compiler.spawn_scoped(scope, || compile(ARCHITECTURE));
+            let context = find_device();
+            let compiled = match compiled {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                // Without another thread it takes longer.
+                Err(_) => compile(ARCHITECTURE),
+            };
+            (context, compiled)
         });
         let context = context?;
         let kernels = context.load_module(compiled?).map_err(|error| refused(&error))?;

@@ -8,8 +8,9 @@
 //! - *Models*: `par` from the initial states to the end, and the number of states.
 //!
 //! ```no_run
+//! use tremula_gpu::Device;
 //! use tremula_studies::gpu_study::{GpuOptions, run};
-//! println!("{}", run(&GpuOptions::quick(), &mut |line| eprintln!("{line}"))?);
+//! println!("{}", run(&Device::first()?, &GpuOptions::quick(), &mut |line| eprintln!("{line}"))?);
 //! # Ok::<(), tremula_studies::StudyError>(())
 //! ```
 
