@@ -7,6 +7,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 step() { echo "== $*"; }
+# Everything is compiled once.
+export CARGO_INCREMENTAL=0
 
 step setup
 scripts/setup.sh

@@ -5,11 +5,11 @@
 //! ```no_run
 //! use tremula_bulk::{Bulk, Diagram, Graph};
 //! use tremula_diagrams::Attention;
-//! use tremula_gpu::Cuda;
+//! use tremula_gpu::{Cuda, Device};
 //! # use tremula_models::{Limits, read_file};
 //! let model = read_file("model.bdd".as_ref(), &Limits::default())?;
 //! let graph = Graph::compile(&model)?;
-//! let machine = Cuda::new(&graph, &Diagram::of_initial_states(&model), 4 << 30)?;
+//! let machine = Cuda::new(&Device::first()?, &graph, &Diagram::of_initial_states(&model), 4 << 30)?;
 //! let space = Bulk::new(machine, &graph, Attention::default());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
