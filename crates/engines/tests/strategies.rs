@@ -31,9 +31,8 @@ fn all_strategies_end_with_the_stored_set() {
 
 #[test]
 fn all_strategies_end_with_the_stored_set_on_several_workers() {
-    // A collection by more workers than there are processors takes long.
-    for (workers, nodes) in [(2, 200), (4, 500)] {
-        end_with_the_stored_set(Options { stress: Some(nodes), workers, worker_threshold: 10, ..Options::default() });
+    for workers in [2, 4] {
+        end_with_the_stored_set(Options { stress: Some(100), workers, worker_threshold: 10, ..Options::default() });
     }
 }
 
