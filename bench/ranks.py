@@ -37,7 +37,6 @@ def arguments():
     parser.add_argument("--limit", type=float, default=120, help="seconds for each run")
     parser.add_argument("--reps", type=int, default=5)
     parser.add_argument("--hosts", action="store_true", help="a test host for every rank")
-    parser.add_argument("--tune", metavar="KEY=VALUE", action="append", default=[], help="passed on")
     return parser.parse_args()
 
 
@@ -49,8 +48,7 @@ def run(options, shape, model):
     if ranks > 1:
         launcher = (*ON_HOSTS, *PINNED) if options.hosts else (*LAUNCHER, ranks)
     how = {"workers": workers, "launcher": launcher}
-    more = ["--mem", memory, *(f"--tune={knob}" for knob in options.tune)]
-    return common.reach(options.binary, model.path, options.strategy, options.limit, *more, **how)
+    return common.reach(options.binary, model.path, options.strategy, options.limit, "--mem", memory, **how)
 
 
 def make_hosts(shapes):
@@ -66,8 +64,8 @@ def main():
     options.binary = common.need_binary(options.binary)
     os.environ.update(AS_ROOT)
     if options.hosts:
-        make_hosts(options.shapes)
         atexit.register(subprocess.run, [ON_HOSTS[0], "down"])
+        make_hosts(options.shapes)
     rows, wrong = [], []
     for model in common.load_models(options.models, only=options.names, quiet=True):
         times = {shape: [] for shape in options.shapes}

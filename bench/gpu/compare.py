@@ -52,6 +52,8 @@ def arguments():
             parser.error(f"--engines: {engine!r} is not one of {', '.join(ENGINES)} with a strategy, such as gpu:par")
         if kind == "sylvan" and options.peer is None:
             parser.error("--engines: sylvan wants --peer, the path of bddmc")
+        if kind == "sylvan" and options.whole:
+            parser.error("--whole: sylvan tells the time of exploring only")
     return options
 
 
@@ -103,19 +105,19 @@ def is_right(engine, answer, known):
 
 
 def command(options, engine, path):
-    kind, strategy, *knob = engine.split(":")
+    kind, strategy, *knobs = engine.split(":")
     engine = {"cpu": "bdd"}.get(kind, kind)
     place = ["--engine", engine, "--gpu-mem", options.gpu_mem, "--workers", options.workers, "--mem", options.mem]
-    limits = ["--timeout", str(options.limit), *place, *(f"--tune={knob}" for knob in knob)]
+    limits = ["--timeout", str(options.limit), *place, *(f"--tune={knob}" for knob in knobs)]
     return [options.tremula.resolve(), "reach", path, "--json", "--strategy", strategy, *limits]
 
 
 def run(options, engine, path):
     """Seconds of exploration, or of the whole process, and the count; a reason instead of the count if there is none."""
     kind, strategy, *_ = engine.split(":")
-    began = time.monotonic()
     if kind == "sylvan":
         return run_peer(options, strategy, path)
+    began = time.monotonic()
     try:
         words, patience = command(options, engine, path), options.limit + GRACE
         done = subprocess.run(words, capture_output=True, text=True, timeout=patience)

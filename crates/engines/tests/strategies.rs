@@ -31,7 +31,9 @@ fn all_strategies_end_with_the_stored_set() {
 
 #[test]
 fn all_strategies_end_with_the_stored_set_on_several_workers() {
-    end_with_the_stored_set(Options { stress: Some(100), workers: 3, worker_threshold: 10, ..Options::default() });
+    for workers in [2, 4] {
+        end_with_the_stored_set(Options { stress: Some(100), workers, worker_threshold: 10, ..Options::default() });
+    }
 }
 
 fn end_with_the_stored_set(options: Options) {
