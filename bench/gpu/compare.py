@@ -6,7 +6,8 @@ shown with their spread. Every count is compared with the known one, if there is
 or if an engine has no answer at all. The engine `sylvan` is Sylvan's `bddmc`, which wants files that
 `bench/reach.py --convert-only` has written.
 
-Seconds are those of exploring; with --whole, those of the whole process. An engine may have a knob after its strategy:
+Seconds are those of exploring; with --whole, those of the whole process. `auto` is followed by how often the device had the
+answer. An engine may have a knob after its strategy:
   bench/gpu/compare.py --whole --reps 3 --engines cpu:auto,gpu:par,auto:auto,auto:auto:device-delay=1000 at.5 blocks.3
 """
 
@@ -113,10 +114,10 @@ def command(options, engine, path):
 
 
 def run(options, engine, path):
-    """Seconds of exploration, or of the whole process, and the count; a reason instead of the count if there is none."""
+    """Seconds of exploration, or of the whole process, the count, and what found it; a reason instead if there is none."""
     kind, strategy, *_ = engine.split(":")
     if kind == "sylvan":
-        return run_peer(options, strategy, path)
+        return *run_peer(options, strategy, path), kind
     began = time.monotonic()
     try:
         words, patience = command(options, engine, path), options.limit + GRACE
@@ -124,12 +125,12 @@ def run(options, engine, path):
         whole = time.monotonic() - began
         result = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        return None, "did not end"
+        return None, "did not end", None
     except json.JSONDecodeError:
-        return None, (done.stderr.strip().splitlines() or ["said nothing"])[-1]
+        return None, (done.stderr.strip().splitlines() or ["said nothing"])[-1], None
     if result["verdict"] != "complete":
-        return None, result["reason"]
-    return whole if options.whole else result["seconds"]["reach"], result["states"]
+        return None, result["reason"], None
+    return whole if options.whole else result["seconds"]["reach"], result["states"], result["engine"]
 
 
 class Tally:
@@ -160,19 +161,24 @@ class Tally:
 
 def compare(options, engines, tally, path, known):
     """Run a model with all engines in turn; a line about it."""
-    times, notes = {engine: [] for engine in engines}, set()
+    times, by_device, notes = {engine: [] for engine in engines}, {engine: 0 for engine in engines}, set()
     for _ in range(options.reps):
         for engine in engines:
-            seconds, answer = run(options, engine, path)
+            seconds, answer, finder = run(options, engine, path)
             note = tally.note(engine, seconds, answer, known)
             if note:
                 notes.add(note)
             if seconds is not None:
                 times[engine].append(seconds)
-    cells = [
-        f"{engine} {statistics.median(all):.3f} ({min(all):.3f}..{max(all):.3f})" if all else f"{engine} -"
-        for engine, all in times.items()
-    ]
+                by_device[engine] += finder == "gpu"
+
+    def cell(engine, all):
+        if not all:
+            return f"{engine} -"
+        by = f" device {by_device[engine]}/{len(all)}" if engine.startswith("auto") else ""
+        return f"{engine} {statistics.median(all):.3f} ({min(all):.3f}..{max(all):.3f}){by}"
+
+    cells = [cell(engine, all) for engine, all in times.items()]
     medians = [statistics.median(all) for all in times.values() if all]
     ratio = f"{medians[0] / medians[-1]:.2f}" if len(medians) == len(engines) else "-"
     return f"{' '.join(cells)} ratio {ratio} {'; '.join(sorted(notes))}"

@@ -128,6 +128,9 @@ pub enum Command {
     Pick(PickArgs),
     /// Measure parts of this program on this machine
     Bench(BenchArgs),
+    /// Explore on a device for another process, which sends the model
+    #[command(hide = true)]
+    Envoy(EnvoyArgs),
 }
 
 /// `tremula reach`.
@@ -229,6 +232,23 @@ impl ReachArgs {
         let allowed = || u32::try_from(tremula_fabric::topology::cpu_limit()).unwrap_or(1);
         self.workers.unwrap_or_else(allowed).clamp(1, MOST_WORKERS as u32)
     }
+}
+
+/// `tremula envoy`, which this program starts by itself.
+#[derive(clap::Args, Debug)]
+pub struct EnvoyArgs {
+    /// How to explore
+    #[arg(long, value_parser = strategy)]
+    pub strategy: Strategy,
+    /// Bytes for everything
+    #[arg(long)]
+    pub mem: usize,
+    /// Memory of the device
+    #[arg(long)]
+    pub gpu_mem: Option<Size>,
+    /// Have the twin explore instead of a device
+    #[arg(long)]
+    pub twin: bool,
 }
 
 /// `tremula convert`.

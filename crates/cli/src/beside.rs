@@ -1,62 +1,68 @@
 //! `--engine auto` where there is a device: the processors explore, the device beside them, and who is first has the answer.
 
 use crate::args::{Engine, ReachArgs};
+use crate::envoy::Envoy;
 use crate::gpu;
 use crate::reach::{Answer, Found, Trouble, found, manager, note_end, options, trouble};
 use crate::report::Figures;
-use crate::rival::{HEAD_START, Match, Opener, Rival, Won};
+use crate::rival::{Explored, Explorer, HEAD_START, Match, Rival, Task, Won};
 use crate::run::{Phase, Run};
 use crate::subject::Subject;
 use crate::tune::Tune;
 use std::time::Duration;
-use tremula_bulk::{Diagram, Graph, Machine};
 use tremula_diagrams::Attention;
 use tremula_engines::Strategy;
 use tremula_gpu::Cuda;
 
 /// Does a device take part?
 pub fn is_wanted(args: &ReachArgs) -> bool {
-    args.engine == Engine::Auto && Cuda::has_driver()
+    args.engine == Engine::Auto && (Cuda::has_driver() || is_played(args))
+}
+
+/// Does a twin play the device?
+fn is_played(args: &ReachArgs) -> bool {
+    args.tune.contains(&Tune::DeviceTwin(1))
 }
 
 /// What the device does beside the processors.
-pub struct Rivalry<O> {
+pub struct Rivalry<E> {
     /// What it explores: the model of the processors.
     pub subject: Subject,
     pub strategy: Strategy,
     /// How long the processors are alone.
     pub head_start: Duration,
-    /// Makes its machine.
-    pub open: O,
+    /// Has it explore.
+    pub explorer: E,
 }
 
 impl Rivalry<()> {
     /// With the device of this host.
-    pub fn with_device(args: &ReachArgs, subject: Subject) -> Rivalry<impl Opener<Cuda> + use<>> {
-        let (memory, strategy) = (args.gpu_mem, gpu::strategy_for_devices(args.strategy));
-        let open = move |graph: &Graph, initial: &Diagram| gpu::open(memory, graph, initial);
+    pub fn with_device(args: &ReachArgs, subject: Subject) -> Rivalry<impl Explorer + use<>> {
+        let strategy = gpu::strategy_for_devices(args.strategy);
         let told = args.tune.iter().find_map(|knob| match *knob {
             Tune::DeviceDelay(milliseconds) => Some(Duration::from_millis(milliseconds)),
             _ => None,
         });
-        Rivalry { subject, strategy, head_start: told.unwrap_or(HEAD_START), open }
+        let envoy = Envoy { memory: args.gpu_mem, is_twin: is_played(args) };
+        let explorer = move |task: &Task<'_>| envoy.explore(task);
+        Rivalry { subject, strategy, head_start: told.unwrap_or(HEAD_START), explorer }
     }
 }
 
 /// Explore with the processors, and take the answer of the device if that is first. What the processors do ends when its
 /// attention is called.
-pub fn explore<M: Machine>(
+pub fn explore(
     args: &ReachArgs,
     run: &Run,
-    rivalry: Rivalry<impl Opener<M>>,
+    rivalry: Rivalry<impl Explorer>,
     figures: &mut Option<Figures>,
     processors: impl FnOnce(&Attention, &mut Option<Figures>) -> Result<Answer, Trouble>,
 ) -> Result<Answer, Trouble> {
-    let Rivalry { subject, strategy, head_start, open } = rivalry;
+    let Rivalry { subject, strategy, head_start, explorer } = rivalry;
     let (both, of_processors) = (run.attention.clone(), run.attention.of_one());
     let game =
         Match { subject, strategy, both, processors: of_processors.clone(), budget: run.budget.clone(), head_start };
-    let rival = Rival::start(game, open);
+    let rival = Rival::start(game, explorer);
     let outcome = processors(&of_processors, figures);
     match outcome {
         Err(Trouble::Unknown(_)) if !run.is_stopped() => {
@@ -81,23 +87,25 @@ pub fn explore<M: Machine>(
 /// The states that the device was first to find.
 fn take_from_device(args: &ReachArgs, run: &Run, won: Won) -> Result<Found, Trouble> {
     run.known().setting.engine = "gpu";
-    note_end(run, won.rounds, won.levels, won.strategy);
+    let Won { explored: Explored { states: diagram, lease, rounds, levels, strategy }, model, of_model: _lease } = won;
+    note_end(run, rounds, levels, strategy);
     let manager = manager(run, options(args, run), &run.attention)?;
-    let states = won.states.import(&manager).map_err(|error| trouble(run, error))?;
-    let [of_states, _of_model] = won.leases;
-    drop((won.states, of_states));
-    found(args, run, &won.model, states)
+    let states = diagram.import(&manager).map_err(|error| trouble(run, error))?;
+    drop((diagram, lease));
+    found(args, run, &model, states)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::envoy::explore_on;
     use crate::lists;
     use crate::memory::Size;
     use crate::reach::with_processors;
     use std::sync::Arc;
     use std::time::Instant;
-    use tremula_bulk::Twin;
+    use tremula_bulk::{Diagram, Graph, Twin};
+    use tremula_diagrams::Budget;
     use tremula_engines::Order;
     use tremula_models::{Limits, read_file, read_ldd_file};
 
@@ -108,11 +116,14 @@ mod tests {
     }
 
     /// A device that is a twin, or none.
-    fn rivalry(subject: Subject, head_start: Duration, has_device: bool) -> Rivalry<impl Opener<Twin> + use<>> {
-        let open = move |graph: &Graph, initial: &Diagram| {
-            has_device.then(|| Twin::new(graph.clone(), initial, 64 << 20).ok()).flatten()
+    fn rivalry(subject: Subject, head_start: Duration, has_device: bool) -> Rivalry<impl Explorer + use<>> {
+        let explorer = move |task: &Task<'_>| -> Option<Explored> {
+            let graph = Graph::compile(task.model).ok().filter(|_| has_device)?;
+            let twin = Twin::new(graph.clone(), &Diagram::of_initial_states(task.model), 64 << 20).ok()?;
+            let explored = explore_on(twin, &graph, task.strategy, task.attention.clone(), &Budget::new(64 << 20))?;
+            Some(Explored { lease: (task.room)(explored.lease.bytes())?, ..explored })
         };
-        Rivalry { subject, strategy: Strategy { order: Order::Par, frontier: true }, head_start, open }
+        Rivalry { subject, strategy: Strategy { order: Order::Par, frontier: true }, head_start, explorer }
     }
 
     /// Explore bakery.1 (1506 states), and say who won.

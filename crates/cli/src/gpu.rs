@@ -90,10 +90,9 @@ pub fn strategy_for_devices(strategy: Strategy) -> Strategy {
     }
 }
 
-/// A machine on the first device, if there is one and it has room.
-pub fn open(memory: Option<Size>, graph: &Graph, initial: &Diagram) -> Option<Cuda> {
-    let device = Device::first().ok()?;
-    Cuda::new(&device, graph, initial, device_bytes(&device, memory).ok()?).ok()
+/// A machine on a device, if it has room.
+pub fn open(device: &Device, memory: Option<Size>, graph: &Graph, initial: &Diagram) -> Option<Cuda> {
+    Cuda::new(device, graph, initial, device_bytes(device, memory).ok()?).ok()
 }
 
 /// Bytes of the device: percentages are of what it has free.

@@ -10,7 +10,8 @@
 //! | `net`, `lists` | the same for Petri nets and for `.ldd` models |
 //! | `binary` | Petri nets and lists in bits |
 //! | `gpu` | exploration on a device |
-//! | `beside`, `rival` | the processors and a device at once: who is first has the answer; what the device does |
+//! | `beside`, `rival` | the processors and a device at once: who is first has the answer |
+//! | `envoy` | the process in which the device explores then |
 //! | `subject` | what the device explores then |
 //! | `mcc` | the same for the Model Checking Contest, as its environment says |
 //! | `together`, `host` | the same, by several processes; by those of one host |
@@ -40,6 +41,7 @@ mod beside;
 mod binary;
 mod board;
 mod convert;
+mod envoy;
 mod error;
 mod events;
 mod gpu;
@@ -108,5 +110,6 @@ fn dispatch(args: Args, started: Instant) -> Result<Exit, Failure> {
         Command::Contains(args) => states::contains(&args),
         Command::Pick(args) => states::pick(&args),
         Command::Bench(args) => bench::bench(&args),
+        Command::Envoy(args) => envoy::serve(&args),
     }
 }

@@ -72,7 +72,8 @@ pub fn read_net(path: &Path, memory: usize, attention: &Attention) -> Result<Pet
     }
 }
 
-fn limits(memory: usize) -> Limits {
+/// What a reader may take of so much memory.
+pub fn limits(memory: usize) -> Limits {
     let room = memory.saturating_add(UNCHARGED);
     let defaults = Limits::default();
     Limits {

@@ -6,13 +6,12 @@
 //! has lost.
 
 use crate::error::catch;
-use crate::presence::Presence;
 use crate::subject::{Model, Subject};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tremula_bulk::{Bulk, Diagram, Graph, Machine};
+use tremula_bulk::Diagram;
 use tremula_diagrams::{Attention, Budget, Lease};
-use tremula_engines::{Reached, Strategy, explore};
+use tremula_engines::Strategy;
 use tremula_models::BddSystem;
 
 /// How long the processors have for themselves: what takes them no longer is not worth the start of a device. Measured:
@@ -20,7 +19,7 @@ use tremula_models::BddSystem;
 pub const HEAD_START: Duration = Duration::from_millis(100);
 
 /// How often somebody who waits looks whether all are stopped.
-const LOOK: Duration = Duration::from_millis(50);
+pub const LOOK: Duration = Duration::from_millis(50);
 
 /// A device at work, or about to be.
 pub struct Rival(Arc<Shared>);
@@ -41,14 +40,21 @@ enum State {
 }
 
 /// All reachable states, as the device found them.
-pub struct Won {
+pub struct Explored {
     pub states: Diagram,
-    pub model: Arc<BddSystem>,
-    /// The memory of the states, and of the model.
-    pub leases: [Lease; 2],
+    /// Their memory.
+    pub lease: Lease,
     pub rounds: u64,
     pub levels: Option<u64>,
     pub strategy: Strategy,
+}
+
+/// The same, and the model that they are of.
+pub struct Won {
+    pub explored: Explored,
+    pub model: Arc<BddSystem>,
+    /// The memory of the model.
+    pub of_model: Lease,
 }
 
 /// What is explored, and how to stop.
@@ -64,14 +70,29 @@ pub struct Match {
     pub head_start: Duration,
 }
 
-/// Makes the machine of a rival, in the rival's thread; nothing if there is none to be had.
-pub trait Opener<M>: FnOnce(&Graph, &Diagram) -> Option<M> + Send + 'static {}
+/// Memory of the processors, so many bytes of it; it may take until they have stopped.
+pub type Room<'a> = &'a dyn Fn(usize) -> Option<Lease>;
 
-impl<M, F: FnOnce(&Graph, &Diagram) -> Option<M> + Send + 'static> Opener<M> for F {}
+/// What a device is to do.
+pub struct Task<'a> {
+    pub model: &'a BddSystem,
+    pub strategy: Strategy,
+    /// Ends it.
+    pub attention: &'a Attention,
+    /// All memory there is.
+    pub memory: usize,
+    /// For the answer.
+    pub room: Room<'a>,
+}
+
+/// Explores, in the rival's thread; nothing if that cannot be, or is not needed any more.
+pub trait Explorer: FnOnce(&Task<'_>) -> Option<Explored> + Send + 'static {}
+
+impl<F: FnOnce(&Task<'_>) -> Option<Explored> + Send + 'static> Explorer for F {}
 
 impl Rival {
-    /// Let the machine that `open` makes take part, if it makes one.
-    pub fn start<M: Machine>(game: Match, open: impl Opener<M>) -> Rival {
+    /// Let `explorer` take part.
+    pub fn start(game: Match, explorer: impl Explorer) -> Rival {
         let shared = Arc::new(Shared {
             attention: game.both.of_one(),
             state: Mutex::new(State::Competing),
@@ -83,13 +104,11 @@ impl Rival {
             shared.become_state(State::Ended(None));
             return rival;
         };
-        let presence = Presence::new();
         let body = move || {
-            let _presence = presence;
             let processors = game.processors.clone();
             let compete =
-                || shared.wait_for_start(game.head_start).then(|| shared.compete(game, lease, open)).flatten();
-            // A driver that does not fit may panic: that is the device's matter only.
+                || shared.wait_for_start(game.head_start).then(|| shared.compete(game, lease, explorer)).flatten();
+            // A panic there is the device's matter only.
             let won = catch(compete).ok().flatten();
             if won.is_some() {
                 processors.cancel();
@@ -162,30 +181,25 @@ impl Shared {
     }
 
     /// The device's exploration; nothing if it does not get to the end, or its answer cannot be brought back.
-    fn compete<M: Machine>(&self, game: Match, mut lease: Lease, open: impl Opener<M>) -> Option<Won> {
+    fn compete(&self, game: Match, mut lease: Lease, explorer: impl Explorer) -> Option<Won> {
         let Model { system: model, bytes } = (game.subject.make)(lease.bytes())?;
-        let graph = Graph::compile(&model).ok()?;
-        lease.resize(bytes + graph.bytes()).ok()?;
-        let machine = open(&graph, &Diagram::of_initial_states(&model))?;
-        let space = Bulk::new(machine, &graph, self.attention.clone());
-        let reached = explore(&space, game.strategy, &mut ()).ok()?;
+        let take = |bytes| game.budget.take(bytes).ok();
         // The processors go on meanwhile; what it lacks may be the memory that they have.
-        let export = || space.export(&reached.states, &game.budget).ok();
-        let (states, of_states) = export().or_else(|| self.wait_until_alone().then(export).flatten())?;
+        let room = |bytes| take(bytes).or_else(|| self.wait_until_alone().then(|| take(bytes)).flatten());
+        let (strategy, memory) = (game.strategy, game.budget.limit());
+        let explored = explorer(&Task { model: &model, strategy, attention: &self.attention, memory, room: &room })?;
         lease.resize(bytes).ok()?;
-        let Reached { rounds, levels, strategy, .. } = reached;
-        Some(Won { states, model, leases: [of_states, lease], rounds, levels, strategy })
+        Some(Won { explored, model, of_model: lease })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::presence::is_about;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use crate::envoy::explore_on;
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Instant;
-    use tremula_bulk::layout::Ref;
-    use tremula_bulk::{Figures, Grown, Part, Root, Trouble, Twin};
+    use tremula_bulk::{Graph, Twin};
     use tremula_engines::Order;
     use tremula_models::{Limits, read_file};
 
@@ -198,68 +212,46 @@ mod tests {
         Match { subject, strategy: PAR, processors: both.of_one(), both, budget: Budget::new(16 << 20), head_start }
     }
 
-    fn twin(graph: &Graph, initial: &Diagram) -> Option<Twin> {
-        Twin::new(graph.clone(), initial, 16 << 20).ok()
+    fn by_twin(task: &Task<'_>) -> Option<Explored> {
+        let graph = Graph::compile(task.model).ok()?;
+        let twin = Twin::new(graph.clone(), &Diagram::of_initial_states(task.model), task.memory).ok()?;
+        let explored = explore_on(twin, &graph, task.strategy, task.attention.clone(), &Budget::new(task.memory))?;
+        Some(Explored { lease: (task.room)(explored.lease.bytes())?, ..explored })
     }
 
     #[test]
     fn a_rival_that_is_first_stops_the_processors() {
         let game = game(Duration::ZERO);
         let processors = game.processors.clone();
-        let won = Rival::start(game, twin).wait().expect("a small model");
+        let Won { explored, .. } = Rival::start(game, by_twin).wait().expect("a small model");
         assert!(processors.is_cancelled());
-        assert!(won.rounds > 1 && won.levels.is_some() && won.strategy == PAR);
-        assert!(!won.states.nodes.is_empty() && won.leases[0].bytes() > 0);
-    }
-
-    /// A twin whose first exports fail.
-    struct Clumsy {
-        twin: Twin,
-        /// Exports that were asked for.
-        asked: Arc<AtomicUsize>,
-        failing: usize,
-    }
-
-    impl Machine for Clumsy {
-        fn heed(&mut self, attention: &Attention) {
-            self.twin.heed(attention);
-        }
-        fn sweep(&mut self, roots: &[Root]) -> Result<Vec<Ref>, Trouble> {
-            self.twin.sweep(roots)
-        }
-        fn grow(&mut self, root: &Root) -> Result<Grown, Trouble> {
-            self.twin.grow(root)
-        }
-        fn collect(&mut self, keep: &[Ref]) -> Result<Vec<Ref>, Trouble> {
-            self.twin.collect(keep)
-        }
-        fn export(&mut self, set: Ref, budget: &Budget) -> Result<(Diagram, Lease), Trouble> {
-            // Relaxed: a count.
-            let before = self.asked.fetch_add(1, Ordering::Relaxed);
-            if before < self.failing { Err(Trouble::Full(Part::Host)) } else { self.twin.export(set, budget) }
-        }
-        fn initial(&self) -> Ref {
-            self.twin.initial()
-        }
-        fn figures(&self) -> Figures {
-            self.twin.figures()
-        }
+        assert!(explored.rounds > 1 && explored.levels.is_some() && explored.strategy == PAR);
+        assert!(!explored.states.nodes.is_empty() && explored.lease.bytes() > 0);
     }
 
     #[test]
-    fn processors_go_on_until_the_answer_is_brought_back() {
-        for (failing, is_answered) in [(1, true), (2, false)] {
-            let (game, asked) = (game(Duration::ZERO), Arc::new(AtomicUsize::new(0)));
-            let (processors, exports) = (game.processors.clone(), Arc::clone(&asked));
-            let rival = Rival::start(game, move |graph: &Graph, initial: &Diagram| {
-                twin(graph, initial).map(|twin| Clumsy { twin, asked, failing })
+    fn processors_go_on_until_there_is_room_for_the_answer() {
+        for (given_back, is_answered) in [(true, true), (false, false)] {
+            let game = game(Duration::ZERO);
+            let processors = game.processors.clone();
+            let (budget, is_asked) = (game.budget.clone(), Arc::new(AtomicBool::new(false)));
+            let asks = Arc::clone(&is_asked);
+            // The processors have what the subject leaves.
+            let taken = budget.take(budget.available() - game.subject.kept).unwrap();
+            let rival = Rival::start(game, move |task: &Task<'_>| {
+                // Released to those who look whether it has come so far.
+                asks.store(true, Ordering::Release);
+                by_twin(task)
             });
-            while exports.load(Ordering::Relaxed) == 0 {
+            // Acquires from the rival's thread.
+            while !is_asked.load(Ordering::Acquire) {
                 std::thread::yield_now();
             }
             assert!(!processors.is_cancelled());
+            let still_taken = (!given_back).then_some(taken);
             assert_eq!(rival.wait().is_some(), is_answered);
-            assert_eq!((exports.load(Ordering::Relaxed), processors.is_cancelled()), (2, is_answered));
+            assert_eq!(processors.is_cancelled(), is_answered);
+            drop(still_taken);
         }
     }
 
@@ -268,8 +260,7 @@ mod tests {
         let began = Instant::now();
         let game = game(Duration::from_secs(3600));
         let processors = game.processors.clone();
-        let rival = Rival::start(game, |_: &Graph, _: &Diagram| -> Option<Twin> { panic!("started") });
-        assert!(is_about());
+        let rival = Rival::start(game, |_: &Task<'_>| -> Option<Explored> { panic!("started") });
         rival.stop();
         assert!(rival.wait().is_none() && !processors.is_cancelled());
         // The thread ends, too.
@@ -281,15 +272,15 @@ mod tests {
 
     #[test]
     fn a_panic_of_the_device_is_a_lost_match() {
-        let rival = Rival::start(game(Duration::ZERO), |_: &Graph, _: &Diagram| -> Option<Twin> { panic!("a driver") });
+        let rival = Rival::start(game(Duration::ZERO), |_: &Task<'_>| -> Option<Explored> { panic!("a driver") });
         assert!(rival.wait().is_none());
     }
 
     #[test]
     fn without_a_machine_or_when_both_are_stopped_there_is_no_answer() {
-        assert!(Rival::start(game(Duration::ZERO), |_: &Graph, _: &Diagram| None::<Twin>).wait().is_none());
+        assert!(Rival::start(game(Duration::ZERO), |_: &Task<'_>| None).wait().is_none());
         let game = game(Duration::ZERO);
         game.both.cancel();
-        assert!(Rival::start(game, twin).wait().is_none());
+        assert!(Rival::start(game, by_twin).wait().is_none());
     }
 }

@@ -65,3 +65,8 @@ pub fn leave_to_others() -> std::io::Result<()> {
     let ignored = Arc::new(AtomicBool::new(false));
     [SIGINT, SIGTERM].into_iter().try_for_each(|signal| flag::register(signal, Arc::clone(&ignored)).map(drop))
 }
+
+/// Catch the signal by which users ask where an exploration is, and do nothing: it is meant for another process.
+pub fn ignore_questions() -> std::io::Result<()> {
+    flag::register(SIGUSR1, Arc::new(AtomicBool::new(false))).map(drop)
+}

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tremula_diagrams::Budget;
 use tremula_models::{BddSystem, LddSystem};
 
-/// Bytes for the device's relations, for each byte of the model. Measured: at most 1.6.
-const RELATIONS_PER_MODEL: usize = 2;
+/// Bytes for the device's relations, for each byte of the model. Measured: at most 1.6; and the model is there once more.
+const RELATIONS_PER_MODEL: usize = 3;
 /// The part of all memory in which lists are brought into bits.
 const SHARE_FOR_BITS: usize = 8;
 

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use tremula_diagrams::Options;
 
 /// The knobs, as the error message lists them.
-const KEYS: &str = "always-shared, worker-threshold, lanes, lanes-always, lane-threshold, cache-per-node, initial-nodes, eager-nodes, eager-cache, live-share, node-patience, cache-patience, full-share, fibers, level-block, node-copies, window-patience or device-delay";
+const KEYS: &str = "always-shared, worker-threshold, lanes, lanes-always, lane-threshold, cache-per-node, initial-nodes, eager-nodes, eager-cache, live-share, node-patience, cache-patience, full-share, fibers, level-block, node-copies, window-patience, device-delay or device-twin";
 
 /// One knob and where to turn it.
 #[derive(Copy, Clone, PartialEq, Debug)]
@@ -45,6 +45,8 @@ pub enum Tune {
     WindowPatience(u64),
     /// Milliseconds that the processors have for themselves before a device takes part.
     DeviceDelay(u64),
+    /// Let the twin play the device beside the processors (1), or not (0).
+    DeviceTwin(u8),
 }
 
 impl Tune {
@@ -78,7 +80,7 @@ impl Tune {
             Tune::Fibers(value) => options.fibers = value,
             Tune::LevelBlock(value) => options.level_block = Some(value),
             Tune::NodeCopies(value) => options.node_copies = value,
-            Tune::WindowPatience(_) | Tune::DeviceDelay(_) => {}
+            Tune::WindowPatience(_) | Tune::DeviceDelay(_) | Tune::DeviceTwin(_) => {}
         }
     }
 }
@@ -106,6 +108,7 @@ impl FromStr for Tune {
             "node-copies" => within(value, 1, 1 << 28).map(Tune::NodeCopies),
             "window-patience" => within(value, 1, u64::MAX).map(Tune::WindowPatience),
             "device-delay" => within(value, 0, 3_600_000).map(Tune::DeviceDelay),
+            "device-twin" => within(value, 0, 1).map(Tune::DeviceTwin),
             "full-share" => within(value, 0.01, 1.0).map(Tune::FullShare),
             _ => Err(format!("no knob `{key}`: expected {KEYS}")),
         }
