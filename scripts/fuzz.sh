@@ -18,7 +18,7 @@ seconds=${1:-30}
 # Damage at random, with the stable toolchain, then end.
 fall_back() {
     echo "fuzz: $1; running the stable smoke test for $seconds s instead"
-    FUZZ_SECONDS=$seconds cargo test --locked -p tremula-models --test fuzz_smoke -- --nocapture
+    FUZZ_SECONDS=$seconds cargo test --locked --features "${TREMULA_TEST_FEATURES:-}" --test fuzz_smoke -- --nocapture
     exit
 }
 

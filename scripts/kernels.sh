@@ -23,5 +23,5 @@ if ! has_nvrtc; then
     LD_LIBRARY_PATH=$(realpath "$folder/nvidia/cuda_nvrtc/lib")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     export LD_LIBRARY_PATH
 fi
-TREMULA_NEED_NVRTC=1 cargo test --locked --test kernels kernels_compile
+TREMULA_NEED_NVRTC=1 cargo test --locked --features "${TREMULA_TEST_FEATURES:-}" --test kernels kernels_compile
 echo "kernels: done"

@@ -3,7 +3,8 @@
 mod common;
 
 use common::{
-    at, at_most, code, exit, expected_nets, json, model, permutations, run, stderr, stdout, wait_until, write_net,
+    at, at_most, code, exit, expected_nets, json, model, permutations, run, stderr, stdout, tremula, wait_until,
+    write_net,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::{Command, Output, Stdio};
@@ -439,4 +440,16 @@ fn ranks_must_be_started_alike() {
     assert_eq!(code(&output), exit::INPUT, "{output:?}");
     assert!(stderr(&output).contains("rank 1 on "), "{output:?}");
     assert!(stderr(&output).contains("another program, version or arguments"), "{output:?}");
+}
+
+/// As `srun` without PMIx and MPICH's launcher start processes: each would believe that it is alone.
+#[test]
+fn processes_that_cannot_find_each_other_are_refused() {
+    let path = model("beem/phils.1.bdd");
+    let launchers = [&[("PMI_SIZE", "2"), ("PMI_RANK", "0")], &[("SLURM_PROCID", "0"), ("SLURM_STEP_NUM_TASKS", "2")]];
+    for variables in launchers {
+        let output = tremula(&["reach", &path, "--json"]).envs(variables.iter().copied()).output().unwrap();
+        assert_eq!((code(&output), output.stdout.len()), (exit::INPUT, 0), "{output:?}");
+        assert!(stderr(&output).contains("use Open MPI's mpirun, or srun --mpi=pmix"), "{output:?}");
+    }
 }

@@ -25,7 +25,7 @@ mod segment;
 pub use segment::{ProcessSegment, ProcessWord, ProcessWords};
 
 use crate::call::Call;
-use crate::launcher::launched_ranks;
+use crate::launcher::{launched_ranks, strangers};
 use crate::{Distance, Fabric, FabricError, LossCause, RankLost, Reduction};
 use collectives::Collectives;
 use monitor::Monitor;
@@ -70,6 +70,14 @@ pub enum StartError {
         launched: usize,
         /// Ranks according to MPI.
         known: usize,
+    },
+    /// A launcher without PMIx, through which Open MPI's ranks find each other.
+    #[error(
+        "the launcher started {launched} processes that cannot find each other: use Open MPI's mpirun, or srun --mpi=pmix"
+    )]
+    Strangers {
+        /// Processes according to the launcher's environment.
+        launched: usize,
     },
     /// Ranks were started with different programs or arguments.
     #[error("rank {rank} on {host} was started with another program, version or arguments than rank 0")]
@@ -116,6 +124,9 @@ pub struct ProcessFabric {
 
 impl ProcessFabric {
     fn start(options: Options) -> Result<ProcessFabric, StartError> {
+        if let Some(launched) = strangers() {
+            return Err(StartError::Strangers { launched });
+        }
         let collectives = Collectives::start()?;
         let known = collectives.ranks();
         match launched_ranks() {
