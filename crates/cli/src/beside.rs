@@ -87,25 +87,24 @@ pub fn explore(
 /// The states that the device was first to find.
 fn take_from_device(args: &ReachArgs, run: &Run, won: Won) -> Result<Found, Trouble> {
     run.known().setting.engine = "gpu";
-    let Won { explored: Explored { states: diagram, lease, rounds, levels, strategy }, model, of_model: _lease } = won;
+    let Won { explored: Explored { states: diagram, rounds, levels, strategy }, model, leases: [of_states, _of_model] } =
+        won;
     note_end(run, rounds, levels, strategy);
     let manager = manager(run, options(args, run), &run.attention)?;
     let states = diagram.import(&manager).map_err(|error| trouble(run, error))?;
-    drop((diagram, lease));
+    drop((diagram, of_states));
     found(args, run, &model, states)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::envoy::explore_on;
+    use crate::envoy::explore_here;
     use crate::lists;
     use crate::memory::Size;
     use crate::reach::with_processors;
     use std::sync::Arc;
     use std::time::Instant;
-    use tremula_bulk::{Diagram, Graph, Twin};
-    use tremula_diagrams::Budget;
     use tremula_engines::Order;
     use tremula_models::{Limits, read_file, read_ldd_file};
 
@@ -117,12 +116,7 @@ mod tests {
 
     /// A device that is a twin, or none.
     fn rivalry(subject: Subject, head_start: Duration, has_device: bool) -> Rivalry<impl Explorer + use<>> {
-        let explorer = move |task: &Task<'_>| -> Option<Explored> {
-            let graph = Graph::compile(task.model).ok().filter(|_| has_device)?;
-            let twin = Twin::new(graph.clone(), &Diagram::of_initial_states(task.model), 64 << 20).ok()?;
-            let explored = explore_on(twin, &graph, task.strategy, task.attention.clone(), &Budget::new(64 << 20))?;
-            Some(Explored { lease: (task.room)(explored.lease.bytes())?, ..explored })
-        };
+        let explorer = move |task: &Task<'_>| if has_device { explore_here(task) } else { None };
         Rivalry { subject, strategy: Strategy { order: Order::Par, frontier: true }, head_start, explorer }
     }
 
@@ -132,8 +126,9 @@ mod tests {
         let (args, run) = setting(path, memory);
         let model = Arc::new(read_file(path.as_ref(), &Limits::default()).unwrap());
         let processors = |attention: &_, figures: &mut _| with_processors(&args, &run, &model, attention, figures);
-        let outcome =
-            explore(&args, &run, rivalry(Subject::in_bits(&model), head_start, has_device), &mut None, processors);
+        // This device makes its relations elsewhere.
+        let subject = Subject { kept: 0, ..Subject::in_bits(&model) };
+        let outcome = explore(&args, &run, rivalry(subject, head_start, has_device), &mut None, processors);
         (outcome, run)
     }
 

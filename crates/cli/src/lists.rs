@@ -43,7 +43,9 @@ pub fn explore_in(
         Err(stopped) => {
             note_end(run, stopped.rounds, stopped.levels, stopped.strategy);
             // What is known so far is worth telling, where that takes no more memory than there is.
-            let _ = count(run, &stopped.states);
+            if !reach::has_lost(run, &stopped.error) {
+                let _ = count(run, &stopped.states);
+            }
             Err(trouble(run, stopped.error))
         }
     }

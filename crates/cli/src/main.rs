@@ -13,8 +13,9 @@
 //! | `beside`, `rival` | the processors and a device at once: who is first has the answer |
 //! | `envoy` | the process in which the device explores then |
 //! | `subject` | what the device explores then |
+//! | `presence` | whether somebody is inside the libraries of a device |
 //! | `mcc` | the same for the Model Checking Contest, as its environment says |
-//! | `together`, `host` | the same, by several processes; by those of one host |
+//! | `together`, `host`, `windowed` | the same, by several processes; by those of one host; by those of many |
 //! | `net_together`, `board` | the same for Petri nets: a race; what those who race tell each other |
 //! | `run` | what all threads know about the exploration under way |
 //! | `watch` | the second thread: time limit, signals, progress |

@@ -306,7 +306,9 @@ fn explore_loaded(
         }
         Err(stopped) => {
             note_end(run, stopped.rounds, stopped.levels, stopped.strategy);
-            count_quickly(run, &stopped.states, &loaded.system.state_levels, stopped.rounds);
+            if !has_lost(run, &stopped.error) {
+                count_quickly(run, &stopped.states, &loaded.system.state_levels, stopped.rounds);
+            }
             Err(trouble(run, stopped.error))
         }
     }
@@ -412,6 +414,11 @@ pub fn trouble(run: &Run, error: Error) -> Trouble {
         Error::LevelTooLarge { .. } => Trouble::Unknown(format!("too many variables: {error}")),
         _ => Trouble::Failed(Failure::Internal(error.to_string())),
     }
+}
+
+/// Was an exploration stopped because somebody else has the answer? Then nobody wants to know what it has found.
+pub fn has_lost(run: &Run, error: &Error) -> bool {
+    matches!(error, Error::Cancelled) && !run.is_stopped()
 }
 
 /// Count what an exploration that ended early has found, unless that takes long or more memory than there is.

@@ -150,6 +150,7 @@ impl Report {
             self.nodes.map(|nodes| line("Nodes", &grouped(&nodes.to_string()))).unwrap_or_default(),
             self.rounds_text(run),
             line("Strategy", &self.strategy_text(run)),
+            self.engine_text(),
             self.order_text(),
             line("Time", &format!("{total:.2} s (load {load:.2}, reach {reach:.2}, count {count:.2})")),
             line("Memory", &format!("{peak} at most, {budget} allowed")),
@@ -208,6 +209,10 @@ impl Report {
             (Some(true), Some(marking)) => marking_text(marking) + &trace().unwrap_or_default(),
             _ => String::new(),
         }
+    }
+
+    fn engine_text(&self) -> String {
+        if self.engine == "gpu" { line("Engine", "gpu") } else { String::new() }
     }
 
     fn order_text(&self) -> String {

@@ -21,6 +21,9 @@ pub const HEAD_START: Duration = Duration::from_millis(100);
 /// How often somebody who waits looks whether all are stopped.
 pub const LOOK: Duration = Duration::from_millis(50);
 
+/// A rival that needs more than this part of the memory is not worth what the processors lack then.
+const SHARE_OF_RIVAL: usize = 4;
+
 /// A device at work, or about to be.
 pub struct Rival(Arc<Shared>);
 
@@ -42,8 +45,6 @@ enum State {
 /// All reachable states, as the device found them.
 pub struct Explored {
     pub states: Diagram,
-    /// Their memory.
-    pub lease: Lease,
     pub rounds: u64,
     pub levels: Option<u64>,
     pub strategy: Strategy,
@@ -53,8 +54,8 @@ pub struct Explored {
 pub struct Won {
     pub explored: Explored,
     pub model: Arc<BddSystem>,
-    /// The memory of the model.
-    pub of_model: Lease,
+    /// The memory of the states, and of the model.
+    pub leases: [Lease; 2],
 }
 
 /// What is explored, and how to stop.
@@ -70,8 +71,17 @@ pub struct Match {
     pub head_start: Duration,
 }
 
-/// Memory of the processors, so many bytes of it; it may take until they have stopped.
-pub type Room<'a> = &'a dyn Fn(usize) -> Option<Lease>;
+/// How much is lent for an answer.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Loan {
+    /// Half of what the processors leave.
+    Half,
+    /// All that there is once they have stopped.
+    All,
+}
+
+/// Lends memory; nothing if there is none, or the answer is not needed any more.
+pub type Lender<'a> = &'a dyn Fn(Loan) -> Option<Lease>;
 
 /// What a device is to do.
 pub struct Task<'a> {
@@ -81,14 +91,14 @@ pub struct Task<'a> {
     pub attention: &'a Attention,
     /// All memory there is.
     pub memory: usize,
-    /// For the answer.
-    pub room: Room<'a>,
+    /// Memory for the answer.
+    pub lend: Lender<'a>,
 }
 
 /// Explores, in the rival's thread; nothing if that cannot be, or is not needed any more.
-pub trait Explorer: FnOnce(&Task<'_>) -> Option<Explored> + Send + 'static {}
+pub trait Explorer: FnOnce(&Task<'_>) -> Option<(Explored, Lease)> + Send + 'static {}
 
-impl<F: FnOnce(&Task<'_>) -> Option<Explored> + Send + 'static> Explorer for F {}
+impl<F: FnOnce(&Task<'_>) -> Option<(Explored, Lease)> + Send + 'static> Explorer for F {}
 
 impl Rival {
     /// Let `explorer` take part.
@@ -99,8 +109,10 @@ impl Rival {
             changed: Condvar::new(),
         });
         let rival = Rival(Arc::clone(&shared));
-        // Without memory or a thread there is no rival.
-        let Ok(lease) = game.budget.take(game.subject.kept) else {
+        // Without memory to spare or a thread there is no rival.
+        let spare = game.budget.available() / SHARE_OF_RIVAL;
+        let lease = if game.subject.kept <= spare { game.budget.take(game.subject.kept).ok() } else { None };
+        let Some(lease) = lease else {
             shared.become_state(State::Ended(None));
             return rival;
         };
@@ -183,23 +195,26 @@ impl Shared {
     /// The device's exploration; nothing if it does not get to the end, or its answer cannot be brought back.
     fn compete(&self, game: Match, mut lease: Lease, explorer: impl Explorer) -> Option<Won> {
         let Model { system: model, bytes } = (game.subject.make)(lease.bytes())?;
-        let take = |bytes| game.budget.take(bytes).ok();
+        let take = |part: usize| game.budget.take(game.budget.available() / part).ok();
         // The processors go on meanwhile; what it lacks may be the memory that they have.
-        let room = |bytes| take(bytes).or_else(|| self.wait_until_alone().then(|| take(bytes)).flatten());
+        let lend = |loan| match loan {
+            Loan::Half => take(2),
+            Loan::All => self.wait_until_alone().then(|| take(1)).flatten(),
+        };
         let (strategy, memory) = (game.strategy, game.budget.limit());
-        let explored = explorer(&Task { model: &model, strategy, attention: &self.attention, memory, room: &room })?;
+        let task = Task { model: &model, strategy, attention: &self.attention, memory, lend: &lend };
+        let (explored, of_states) = explorer(&task)?;
         lease.resize(bytes).ok()?;
-        Some(Won { explored, model, of_model: lease })
+        Some(Won { explored, model, leases: [of_states, lease] })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::envoy::explore_on;
+    use crate::envoy::explore_here;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Instant;
-    use tremula_bulk::{Graph, Twin};
     use tremula_engines::Order;
     use tremula_models::{Limits, read_file};
 
@@ -212,47 +227,47 @@ mod tests {
         Match { subject, strategy: PAR, processors: both.of_one(), both, budget: Budget::new(16 << 20), head_start }
     }
 
-    fn by_twin(task: &Task<'_>) -> Option<Explored> {
-        let graph = Graph::compile(task.model).ok()?;
-        let twin = Twin::new(graph.clone(), &Diagram::of_initial_states(task.model), task.memory).ok()?;
-        let explored = explore_on(twin, &graph, task.strategy, task.attention.clone(), &Budget::new(task.memory))?;
-        Some(Explored { lease: (task.room)(explored.lease.bytes())?, ..explored })
-    }
-
     #[test]
     fn a_rival_that_is_first_stops_the_processors() {
         let game = game(Duration::ZERO);
         let processors = game.processors.clone();
-        let Won { explored, .. } = Rival::start(game, by_twin).wait().expect("a small model");
+        let Won { explored, leases, .. } = Rival::start(game, explore_here).wait().expect("a small model");
         assert!(processors.is_cancelled());
         assert!(explored.rounds > 1 && explored.levels.is_some() && explored.strategy == PAR);
-        assert!(!explored.states.nodes.is_empty() && explored.lease.bytes() > 0);
+        assert!(!explored.states.nodes.is_empty() && leases[0].bytes() > 0);
     }
 
     #[test]
-    fn processors_go_on_until_there_is_room_for_the_answer() {
-        for (given_back, is_answered) in [(true, true), (false, false)] {
+    fn processors_go_on_until_there_is_memory_for_the_answer() {
+        for is_given_back in [true, false] {
             let game = game(Duration::ZERO);
-            let processors = game.processors.clone();
-            let (budget, is_asked) = (game.budget.clone(), Arc::new(AtomicBool::new(false)));
-            let asks = Arc::clone(&is_asked);
-            // The processors have what the subject leaves.
-            let taken = budget.take(budget.available() - game.subject.kept).unwrap();
+            let (processors, budget) = (game.processors.clone(), game.budget.clone());
+            let (taken, is_asked) = (Arc::new(Mutex::new(None)), Arc::new(AtomicBool::new(false)));
+            let (takes, asks) = (Arc::clone(&taken), Arc::clone(&is_asked));
             let rival = Rival::start(game, move |task: &Task<'_>| {
+                // The processors have all the rest by then.
+                *takes.lock().unwrap() = Some(budget.take(budget.available()).unwrap());
                 // Released to those who look whether it has come so far.
                 asks.store(true, Ordering::Release);
-                by_twin(task)
+                explore_here(task)
             });
             // Acquires from the rival's thread.
             while !is_asked.load(Ordering::Acquire) {
                 std::thread::yield_now();
             }
             assert!(!processors.is_cancelled());
-            let still_taken = (!given_back).then_some(taken);
-            assert_eq!(rival.wait().is_some(), is_answered);
-            assert_eq!(processors.is_cancelled(), is_answered);
-            drop(still_taken);
+            if is_given_back {
+                drop(taken.lock().unwrap().take());
+            }
+            assert_eq!((rival.wait().is_some(), processors.is_cancelled()), (is_given_back, is_given_back));
         }
+    }
+
+    #[test]
+    fn a_rival_that_needs_too_much_does_not_start() {
+        let game = Match { budget: Budget::new(1000), ..game(Duration::ZERO) };
+        let rival = Rival::start(game, |_: &Task<'_>| -> Option<(Explored, Lease)> { panic!("started") });
+        assert!(matches!(*rival.0.lock(), State::Ended(None)));
     }
 
     #[test]
@@ -260,7 +275,7 @@ mod tests {
         let began = Instant::now();
         let game = game(Duration::from_secs(3600));
         let processors = game.processors.clone();
-        let rival = Rival::start(game, |_: &Task<'_>| -> Option<Explored> { panic!("started") });
+        let rival = Rival::start(game, |_: &Task<'_>| -> Option<(Explored, Lease)> { panic!("started") });
         rival.stop();
         assert!(rival.wait().is_none() && !processors.is_cancelled());
         // The thread ends, too.
@@ -272,7 +287,8 @@ mod tests {
 
     #[test]
     fn a_panic_of_the_device_is_a_lost_match() {
-        let rival = Rival::start(game(Duration::ZERO), |_: &Task<'_>| -> Option<Explored> { panic!("a driver") });
+        let rival =
+            Rival::start(game(Duration::ZERO), |_: &Task<'_>| -> Option<(Explored, Lease)> { panic!("a driver") });
         assert!(rival.wait().is_none());
     }
 
@@ -281,6 +297,6 @@ mod tests {
         assert!(Rival::start(game(Duration::ZERO), |_: &Task<'_>| None).wait().is_none());
         let game = game(Duration::ZERO);
         game.both.cancel();
-        assert!(Rival::start(game, by_twin).wait().is_none());
+        assert!(Rival::start(game, explore_here).wait().is_none());
     }
 }
