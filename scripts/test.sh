@@ -7,9 +7,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 step() { echo "== $* (after $SECONDS s)"; }
-# Everything is compiled once: no parts for later builds, and all tests with the feature that some of them need. (The
-# build without it is checked by clippy.)
-export CARGO_INCREMENTAL=0 TREMULA_TEST_FEATURES=tremula/mpi
+# Everything is compiled once: no parts for later builds, nothing for debuggers, and all tests with the feature that some of them
+# need. (The build without it is checked by clippy.)
+export CARGO_INCREMENTAL=0 CARGO_PROFILE_TEST_DEBUG=false TREMULA_TEST_FEATURES=tremula/mpi
 
 step setup
 scripts/cluster-setup.sh
