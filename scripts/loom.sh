@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 export RUSTFLAGS="--cfg loom"
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/loom
 # Models are explored fast, with the assertions of the code on; whole-program optimisation is not worth its time here.
-export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=false
+export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 export CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=false
 
 log=$(mktemp)

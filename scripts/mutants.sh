@@ -10,8 +10,6 @@ limit=${LIMIT:-120}
 smoke=" index-occupy-relaxed sleep-without-look stale-allocation "
 chosen=" $* "
 
-# What scripts/loom.sh and scripts/shuttle.sh have built of other people's crates is not built again.
-export LOOM_TARGET=${CARGO_TARGET_DIR:-$PWD/target}/loom SHUTTLE_TARGET=${CARGO_TARGET_DIR:-$PWD/target}/shuttle
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/mutants
 export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=false
 export CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=false
@@ -33,9 +31,9 @@ try() {
     local filter=()
     [[ $stage == run && -n ${2:-} ]] && filter=("$2")
     case $kind in
-    loom) CARGO_TARGET_DIR=$LOOM_TARGET RUSTFLAGS="--cfg loom" \
+    loom) CARGO_TARGET_DIR=$CARGO_TARGET_DIR/loom RUSTFLAGS="--cfg loom" \
         "${test[@]}" -p "tremula-$1" --lib -- "interleavings::${filter[@]}" ;;
-    shuttle) CARGO_TARGET_DIR=$SHUTTLE_TARGET RUSTFLAGS="--cfg shuttle" SHUTTLE_ITERATIONS=${3:-1000} \
+    shuttle) CARGO_TARGET_DIR=$CARGO_TARGET_DIR/shuttle RUSTFLAGS="--cfg shuttle" SHUTTLE_ITERATIONS=${3:-1000} \
         "${test[@]}" -p "tremula-$1" --test shuttle -- "${filter[@]}" ;;
     unit) "${test[@]}" -p "tremula-$1" "${@:3}" -- "${filter[@]}" ;;
     stress)

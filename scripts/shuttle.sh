@@ -11,7 +11,7 @@ export SHUTTLE_SILENCE_WARNINGS=1
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/shuttle
 # Fast, with the assertions of the code on. Overflow checks are off because shuttle's stacks are not those that the
 # crate `stacker` knows, and what it then computes wraps around.
-export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=false
+export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 export CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=false
 
 for crate in table tasks; do
