@@ -110,18 +110,27 @@ pub fn serve(args: &EnvoyArgs) -> Result<Exit, Failure> {
 
 fn by_device(args: &EnvoyArgs) -> Option<Explored> {
     // The model comes while the driver starts.
-    let (device, Received { model, graph, loans }) = thread::scope(|scope| {
+    let (device, received) = thread::scope(|scope| {
         let received = scope.spawn(|| receive_model(args.mem));
         Some((gpu::find().ok()?, received.join().ok()??))
     })?;
-    let machine = gpu::open(&device, args.gpu_mem, &graph, &Diagram::of_initial_states(&model))?;
-    explore_on(machine, &graph, gpu::strategy_for_devices(args.strategy), Attention::default(), || ask_for_loan(&loans))
+    explore_for_sender(args, &received, |graph, initial| gpu::open(&device, args.gpu_mem, graph, initial))
 }
 
 fn by_twin(args: &EnvoyArgs) -> Option<Explored> {
-    let Received { model, graph, loans } = receive_model(args.mem)?;
-    let machine = Twin::new(graph.clone(), &Diagram::of_initial_states(&model), args.mem).ok()?;
-    explore_on(machine, &graph, gpu::strategy_for_devices(args.strategy), Attention::default(), || ask_for_loan(&loans))
+    let open = |graph: &Graph, initial: &Diagram| Twin::new(graph.clone(), initial, args.mem).ok();
+    explore_for_sender(args, &receive_model(args.mem)?, open)
+}
+
+/// Explore what has come, with the machine that `open` makes, and in memory that the sender lends.
+fn explore_for_sender<M: Machine>(
+    args: &EnvoyArgs,
+    Received { model, graph, loans }: &Received,
+    open: impl FnOnce(&Graph, &Diagram) -> Option<M>,
+) -> Option<Explored> {
+    let machine = open(graph, &Diagram::of_initial_states(model))?;
+    let strategy = gpu::strategy_for_devices(args.strategy);
+    explore_on(machine, graph, strategy, Attention::default(), || ask_for_loan(loans))
 }
 
 /// Explore with a machine; the states come back into as much memory as is lent, as often as it is too little.
