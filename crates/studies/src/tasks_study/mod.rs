@@ -1,8 +1,10 @@
 //! Work stealing beside its peers: `tremula bench tasks`.
 //!
 //! Each program runs as a sequential twin, on our pool, on `rayon` and on `lace-ws`, with several numbers of workers.
-//! All versions of a program spawn the same tasks, every answer is checked, and the versions take turns, so that a
-//! change in the machine's speed hits them alike. [`ranked`] does the same with workers of several processes.
+//! All versions of a program spawn the same tasks, every answer is checked, and the versions take turns, in an order that is
+//! drawn anew each time: so a change in the machine's speed, and what the run before leaves behind, hits them alike. (After
+//! the sequential twin, the next version is some 2 % slower: all processors but one were idle.)
+//! [`ranked`] does the same with workers of several processes.
 //!
 //! ```no_run
 //! use tremula_studies::tasks_study::{TasksOptions, run};
@@ -32,10 +34,11 @@ pub use versions::Version;
 
 use crate::numbers;
 use crate::stack::on_large_stack;
+use crate::table_study::Random;
 use crate::{Spread, StudyError};
 use programs::Entry;
 use tremula_fabric::topology::cpu_limit;
-use versions::{Failure, Measured, measure};
+use versions::{Measured, measure};
 
 /// Make the study; `progress` gets a line for each run.
 pub fn run(options: &TasksOptions, progress: &mut dyn FnMut(&str)) -> Result<TasksReport, StudyError> {
@@ -91,8 +94,11 @@ fn study(entry: &Entry, options: &TasksOptions, progress: &mut dyn FnMut(&str)) 
         all.extend(options.versions.iter().map(|&version| Runs::new(version, workers)));
     }
     let mut expected = entry.expected;
+    let mut random = Random(0);
     for _ in 0..options.reps {
-        for runs in &mut all {
+        let mut order: Vec<&mut Runs> = all.iter_mut().collect();
+        order.sort_by_cached_key(|_| random.next());
+        for runs in order {
             let answer = runs.once_more(entry, options, progress)?;
             let expected = *expected.get_or_insert(answer);
             if answer != expected {
@@ -123,13 +129,8 @@ impl Runs {
         options: &TasksOptions,
         progress: &mut dyn FnMut(&str),
     ) -> Result<u64, StudyError> {
-        let Measured { seconds, answer, statistics } =
-            measure(&*entry.program, self.version, self.workers, options.stack_bytes).map_err(
-                |failure| match failure {
-                    Failure::Threads(error) => StudyError::Threads(error),
-                    Failure::Panicked(panicked) => StudyError::Panicked { run: self.name(entry), panicked },
-                },
-            )?;
+        let measured = measure(&*entry.program, self.version, self.workers, options.stack_bytes);
+        let Measured { seconds, answer, statistics } = measured.map_err(|failure| failure.of(self.name(entry)))?;
         self.seconds.push(seconds);
         if let Some((before, after)) = statistics {
             self.steals.get_or_insert_default().add(&before, &after);

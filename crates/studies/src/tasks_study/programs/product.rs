@@ -1,7 +1,8 @@
 //! The product of two square matrices by quarters: few tasks, large ones, and memory that they share.
 //!
 //! A quarter of the product is the sum of two products of quarters, and the four first of these eight products can be
-//! computed at the same time, then the four second ones.
+//! computed at the same time, then the four second ones. The four are halved twice, so that everything forks in two, in all
+//! versions alike.
 
 use super::Program;
 use crate::tasks_study::our_pool::OurPool;
@@ -28,20 +29,28 @@ pub(crate) struct Block {
     column: usize,
     inner: usize,
     side: usize,
+    /// Do the same for the block to the right of it?
+    is_pair: bool,
 }
 
 impl Block {
-    /// First the products that come first, then those that are added to them.
-    fn quarters(self) -> [[Block; 4]; 2] {
-        let side = self.side / 2;
-        [self.inner, self.inner + side].map(|inner| {
-            [(0, 0), (0, side), (side, 0), (side, side)].map(|(down, right)| Block {
-                row: self.row + down,
-                column: self.column + right,
-                inner,
-                side,
-            })
-        })
+    /// Halves that can be computed at the same time, and of a single block then those that are added to them.
+    fn halves(self) -> impl Iterator<Item = [Block; 2]> {
+        let side = if self.is_pair { self.side } else { self.side / 2 };
+        let half = |down, right, inner| Block {
+            row: self.row + down,
+            column: self.column + right,
+            inner: self.inner + inner,
+            side,
+            is_pair: !self.is_pair,
+        };
+        let first = if self.is_pair { [half(0, 0, 0), half(0, side, 0)] } else { [half(0, 0, 0), half(side, 0, 0)] };
+        let second = [half(0, 0, side), half(side, 0, side)];
+        std::iter::once(first).chain((!self.is_pair).then_some(second))
+    }
+
+    fn is_leaf(self) -> bool {
+        self.side == LEAF && !self.is_pair
     }
 }
 
@@ -66,7 +75,7 @@ impl Product {
     }
 
     fn whole(&self) -> Block {
-        Block { row: 0, column: 0, inner: 0, side: self.side }
+        Block { row: 0, column: 0, inner: 0, side: self.side, is_pair: false }
     }
 
     /// Never inlined, so that all versions run the same code here.
@@ -106,22 +115,22 @@ fn digest(vector: &[f64]) -> u64 {
 }
 
 fn sequential(product: &Product, block: Block) {
-    if block.side == LEAF {
+    if block.is_leaf() {
         return product.multiply(block);
     }
-    block.quarters().into_iter().flatten().for_each(|quarter| sequential(product, quarter));
+    block.halves().flatten().for_each(|half| sequential(product, half));
 }
 
 impl Plain for Block {
     #[inline]
     fn to_words(self) -> [u64; WORDS] {
-        [self.row, self.column, self.inner, self.side].map(|number| number as u64)
+        [self.row, self.column, self.inner, self.side << 1 | usize::from(self.is_pair)].map(|number| number as u64)
     }
 
     #[inline]
     fn from_words(words: [u64; WORDS]) -> Block {
-        let [row, column, inner, side] = words.map(|number| number as usize);
-        Block { row, column, inner, side }
+        let [row, column, inner, shape] = words.map(|number| number as usize);
+        Block { row, column, inner, side: shape >> 1, is_pair: shape & 1 == 1 }
     }
 }
 
@@ -133,39 +142,36 @@ impl Work for Product {
     fn state(&self, _: usize) {}
 
     fn run<D: Deque>(&self, worker: &mut Worker<'_, Self, D>, block: Block) {
-        if block.side == LEAF {
+        if block.is_leaf() {
             return self.multiply(block);
         }
-        for [first, others @ ..] in block.quarters() {
-            // The last to be spawned runs next: so memory is used in the order of the sequential twin, and of rayon's.
-            others.iter().rev().for_each(|&quarter| worker.spawn(quarter));
+        for [first, second] in block.halves() {
+            worker.spawn(second);
             self.run(worker, first);
-            others.iter().for_each(|_| worker.join());
+            worker.join();
         }
     }
 }
 
 #[cfg(feature = "peers")]
 fn by_rayon(product: &Product, block: Block) {
-    if block.side == LEAF {
+    if block.is_leaf() {
         return product.multiply(block);
     }
-    for [a, b, c, d] in block.quarters() {
-        let go = |quarter| move || by_rayon(product, quarter);
-        rayon::join(|| rayon::join(go(a), go(b)), || rayon::join(go(c), go(d)));
+    for [first, second] in block.halves() {
+        rayon::join(|| by_rayon(product, first), || by_rayon(product, second));
     }
 }
 
 #[cfg(feature = "peers")]
 fn by_lace(worker: &mut lace_ws::Worker, (product, block): (&Product, Block)) {
-    if block.side == LEAF {
+    if block.is_leaf() {
         return product.multiply(block);
     }
-    for [first, second, third, fourth] in block.quarters() {
-        // In the order in which ours are.
-        let spawned = [fourth, third, second].map(|quarter| worker.spawn(by_lace, (product, quarter)));
+    for [first, second] in block.halves() {
+        let spawned = worker.spawn(by_lace, (product, second));
         by_lace(worker, (product, first));
-        spawned.into_iter().rev().for_each(|token| worker.sync(token));
+        worker.sync(spawned);
     }
 }
 
@@ -177,7 +183,8 @@ impl Program for Product {
 
     fn tasks(&self) -> u64 {
         let halvings = (self.side / LEAF).ilog2();
-        (1..=halvings).map(|depth| 8_u64.pow(depth)).sum()
+        // Two by a block, and one by each of its four pairs.
+        (0..halvings).map(|depth| 6 * 8_u64.pow(depth)).sum()
     }
 
     fn pool(&self, pool: &mut OurPool) -> Result<u64, Panicked> {
