@@ -129,7 +129,7 @@ PYTHON
 
 # ---- orderings ------------------------------------------------------------------------------------------------------
 
-mutant index-occupy-relaxed crates/table/src/shared/cells.rs loom table '' <<'END'
+mutant index-occupy-relaxed crates/table/src/shared/cells.rs loom table equal_nodes <<'END'
 compare_exchange(empty, word, Ordering::Release, Ordering::Acquire)
 ====
 compare_exchange(empty, word, Ordering::Relaxed, Ordering::Acquire)
@@ -204,7 +204,7 @@ mutant torn-entry crates/table/src/wide.rs unit table halves_never_mix --lib <<'
             return;
         }
 END
-mutant sleep-without-look crates/tasks/src/attention.rs loom tasks '' <<'END'
+mutant sleep-without-look crates/tasks/src/attention.rs loom tasks a_raised_bit <<'END'
         while seen & reasons == 0 {
             self.word.sleep_while(seen);
             seen = self.bits();

@@ -39,52 +39,55 @@ fn explore(expected: &Expected, strategy: &str, more: &[&str]) -> bool {
     true
 }
 
-fn all_models(strategy: &str) {
+/// For most strategies: other tests run beside them.
+const ALONE: [&str; 2] = ["--workers", "1"];
+
+fn all_models(strategy: &str, more: &[&str]) {
     let models = expected();
     let unfinished: Vec<&str> =
-        models.iter().filter(|model| !explore(model, strategy, &[])).map(|model| model.path.as_str()).collect();
+        models.iter().filter(|model| !explore(model, strategy, more)).map(|model| model.path.as_str()).collect();
     println!("{strategy}: {} of {} complete, not {unfinished:?}", models.len() - unfinished.len(), models.len());
     assert!(unfinished.len() * 2 < models.len(), "{unfinished:?}");
 }
 
 #[test]
 fn auto() {
-    all_models("auto");
+    all_models("auto", &[]);
 }
 
 #[test]
 fn saturation() {
-    all_models("saturation");
+    all_models("saturation", &ALONE);
 }
 
 #[test]
 fn bfs() {
-    all_models("bfs");
+    all_models("bfs", &ALONE);
 }
 
 #[test]
 fn par() {
-    all_models("par");
+    all_models("par", &[]);
 }
 
 #[test]
 fn chaining() {
-    all_models("chaining");
+    all_models("chaining", &ALONE);
 }
 
 #[test]
 fn bfs_full() {
-    all_models("bfs-full");
+    all_models("bfs-full", &ALONE);
 }
 
 #[test]
 fn par_full() {
-    all_models("par-full");
+    all_models("par-full", &ALONE);
 }
 
 #[test]
 fn chaining_full() {
-    all_models("chaining-full");
+    all_models("chaining-full", &ALONE);
 }
 
 /// The small models, with `more` arguments, for strategies that work in four different ways.
