@@ -14,8 +14,8 @@ impl fmt::Display for TasksReport {
         let (processors, reps) = (self.processors, self.reps);
         writeln!(
             out,
-            "{processors} processors, n workers. Seconds are medians of {reps} runs, of short programs each the fastest of \
-             several in a row; steals and gifts counts per run."
+            "{processors} processors, n workers. Seconds are medians of {reps} runs, each the fastest\n\
+             of several in a row if a program is short. Steals and gifts are counts per run."
         )?;
         for program in &self.programs {
             writeln!(out, "\n{} = {}, with {} tasks", program.name, program.answer, count(program.tasks))?;

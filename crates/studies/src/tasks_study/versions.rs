@@ -21,8 +21,8 @@ use tremula_tasks::{Panicked, PoolOptions, Statistics};
 const WARM_UP: Duration = Duration::from_millis(10);
 /// A program that takes less than so many seconds is short.
 const SHORT_SECONDS: f64 = 0.05;
-/// For so long a short program is run again.
-const IN_A_ROW: Duration = Duration::from_millis(150);
+/// So many times a short program is run.
+const RUNS_IN_A_ROW: usize = 7;
 
 /// Who runs the tasks.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -151,11 +151,13 @@ fn alone(program: &dyn Program, stack_bytes: usize, is_repeated: bool) -> Result
     })?
 }
 
-/// Of runs in a row, as many as a program is worth.
+/// Of several runs in a row, if the program is short.
 fn fastest(mut run: impl FnMut() -> Result<Measured, Failure>) -> Result<Measured, Failure> {
-    let start = Instant::now();
     let mut best = run()?;
-    while best.seconds < SHORT_SECONDS && start.elapsed() < IN_A_ROW {
+    for _ in 1..RUNS_IN_A_ROW {
+        if best.seconds >= SHORT_SECONDS {
+            break;
+        }
         let other = run()?;
         if other.answer != best.answer {
             return Err(Failure::Unsteady(best.answer, other.answer));
