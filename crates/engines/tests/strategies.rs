@@ -5,10 +5,9 @@ use tremula_diagrams::{Attention, Budget, Error, Manager, Options};
 use tremula_engines::{Observer, Order, Round, Strategy, SymbolicSystem, reach};
 use tremula_models::{BddSystem, Limits, read_file};
 
-const MODELS: [&str; 4] =
-    ["beem/phils.2.bdd", "beem/bakery.1.bdd", "beem/elevator_planning.1.bdd.gz", "beem/collision.1.bdd"];
-/// Explored with some hundred nodes.
-const TINY_MODELS: [&str; 2] = ["promela/fair.bdd", "promela/first.bdd"];
+const MODELS: [&str; 3] = ["beem/bakery.1.bdd", "beem/elevator_planning.1.bdd.gz", "beem/collision.1.bdd"];
+/// Some strategies make less than a thousand nodes for these.
+const TINY_MODELS: [&str; 3] = ["beem/phils.2.bdd", "promela/fair.bdd", "promela/first.bdd"];
 
 fn model(name: &str) -> BddSystem {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name);
