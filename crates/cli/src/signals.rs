@@ -60,10 +60,11 @@ pub fn forward(to: Sender<Message>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Catch the signals that would end the program, and do nothing: another process will say when it is over.
+/// Catch the signals that would end the program, and do nothing: another process will say when it is over, and answers
+/// questions. (A launcher sends them to all of its processes.)
 pub fn leave_to_others() -> std::io::Result<()> {
     let ignored = Arc::new(AtomicBool::new(false));
-    [SIGINT, SIGTERM].into_iter().try_for_each(|signal| flag::register(signal, Arc::clone(&ignored)).map(drop))
+    [SIGINT, SIGTERM, SIGUSR1].into_iter().try_for_each(|signal| flag::register(signal, Arc::clone(&ignored)).map(drop))
 }
 
 /// Catch the signal by which users ask where an exploration is, and do nothing: it is meant for another process.

@@ -17,6 +17,10 @@ use crate::run::{Phase, Run};
 use crate::signals;
 use crate::watch::Watch;
 use crate::windowed;
+use std::fs::File;
+use std::hash::{DefaultHasher, Hasher};
+use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use tremula_diagrams::Lease;
@@ -109,7 +113,7 @@ where
     <F::Segment as Segment>::Words: Send,
 {
     let model = agree(fabric, reach::read_any(run))?;
-    all_have_it(fabric, &model)?;
+    all_have_it(fabric, agree(fabric, checksum(&run.model))?)?;
     let model = match model {
         TransitionSystem::Net(net) => return net_together::race(args, run, &net, fabric),
         model if host::is_possible(args, fabric)? => match host::explore(args, run, model, fabric)? {
@@ -129,14 +133,23 @@ where
     }
 }
 
-/// *Collective.* Go on if all ranks have a model of the same kind and size.
-fn all_have_it<F: Fabric>(fabric: &F, model: &TransitionSystem) -> Result<(), NoResult> {
-    let size = match model {
-        TransitionSystem::Bdd(model) => [0, model.variables.len(), model.groups.len()],
-        TransitionSystem::Ldd(model) => [1, model.integers as usize, model.groups.len()],
-        TransitionSystem::Net(net) => [2, net.places.len(), net.transitions.len()],
+/// A number by which files that differ are told apart.
+fn checksum(path: &Path) -> Result<u64, Trouble> {
+    let sum = || {
+        let (mut file, mut hasher, mut piece) = (File::open(path)?, DefaultHasher::new(), vec![0; 1 << 16]);
+        loop {
+            match file.read(&mut piece)? {
+                0 => return Ok(hasher.finish()),
+                length => hasher.write(&piece[..length]),
+            }
+        }
     };
-    let all = fabric.all_gather(&size.map(|number| number as u64))?;
+    sum().map_err(|error: std::io::Error| Trouble::input(format!("{}: {error}", path.display())))
+}
+
+/// *Collective.* Go on if all ranks have the same model: with another one on some host the answer would be wrong.
+fn all_have_it<F: Fabric>(fabric: &F, checksum: u64) -> Result<(), NoResult> {
+    let all = fabric.all_gather(&[checksum])?;
     match all.iter().position(|other| *other != all[0]) {
         None => Ok(()),
         Some(odd) if fabric.rank() == 0 => {

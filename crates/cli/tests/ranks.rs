@@ -399,14 +399,21 @@ fn bad_nets_are_told_once() {
 
 #[test]
 fn ranks_must_read_the_same_model() {
-    let [here, there] = [0; 2].map(|_| tempfile::tempdir().unwrap());
-    std::fs::copy(model("pnml/Kanban-PT-00005.pnml"), at(&here, "model.pnml")).unwrap();
-    std::fs::copy(model("pnml/ERK-PT-000001.pnml"), at(&there, "model.pnml")).unwrap();
-    let rank = |folder| ["-n", "1", "--wdir", folder, PROGRAM, "reach", "model.pnml"];
-    let (here, there) = (here.path().to_str().unwrap(), there.path().to_str().unwrap());
-    let output = launch(&[&rank(here)[..], &[":"], &rank(there)[..]].concat());
-    assert_eq!(code(&output), exit::INPUT, "{output:?}");
-    assert_eq!(stderr(&output).matches("rank 1 finds another model").count(), 1, "{output:?}");
+    let kanban = std::fs::read_to_string(model("pnml/Kanban-PT-00005.pnml")).unwrap();
+    let erk = std::fs::read_to_string(model("pnml/ERK-PT-000001.pnml")).unwrap();
+    // The same net with one token more.
+    let other_marking = kanban.replacen("<text>5</text>", "<text>6</text>", 1);
+    assert_ne!(kanban, other_marking);
+    for other in [erk, other_marking] {
+        let [here, there] = [0; 2].map(|_| tempfile::tempdir().unwrap());
+        std::fs::write(at(&here, "model.pnml"), &kanban).unwrap();
+        std::fs::write(at(&there, "model.pnml"), &other).unwrap();
+        let rank = |folder| ["-n", "1", "--wdir", folder, PROGRAM, "reach", "model.pnml"];
+        let (here, there) = (here.path().to_str().unwrap(), there.path().to_str().unwrap());
+        let output = launch(&[&rank(here)[..], &[":"], &rank(there)[..]].concat());
+        assert_eq!(code(&output), exit::INPUT, "{output:?}");
+        assert_eq!(stderr(&output).matches("rank 1 finds another model").count(), 1, "{output:?}");
+    }
 }
 
 #[test]

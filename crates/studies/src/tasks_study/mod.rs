@@ -80,6 +80,18 @@ fn chosen_programs(quick: bool, names: &[String]) -> Result<Vec<Entry>, StudyErr
     Ok(all.into_iter().filter(is_chosen).collect())
 }
 
+/// A program whose sequential twin takes less is short,
+const SHORT_SECONDS: f64 = 0.1;
+/// and every measurement of it, in all versions, is the fastest of so many runs in a row.
+const SHORT_IN_A_ROW: usize = 7;
+
+/// How many runs a measurement of a program is.
+fn runs_in_a_row(entry: &Entry, options: &TasksOptions) -> Result<usize, StudyError> {
+    let trial = measure(&*entry.program, Version::Sequential, 1, 1, options.stack_bytes);
+    let trial = trial.map_err(|failure| failure.of(format!("{}, on trial", entry.name)))?;
+    Ok(if trial.seconds < SHORT_SECONDS { SHORT_IN_A_ROW } else { 1 })
+}
+
 /// Runs of one version with one number of workers.
 struct Runs {
     version: Version,
@@ -93,13 +105,14 @@ fn study(entry: &Entry, options: &TasksOptions, progress: &mut dyn FnMut(&str)) 
     for &workers in &options.workers {
         all.extend(options.versions.iter().map(|&version| Runs::new(version, workers)));
     }
+    let in_a_row = runs_in_a_row(entry, options)?;
     let mut expected = entry.expected;
     let mut random = Random(0);
     for _ in 0..options.reps {
         let mut order: Vec<&mut Runs> = all.iter_mut().collect();
         order.sort_by_cached_key(|_| random.next());
         for runs in order {
-            let answer = runs.once_more(entry, options, progress)?;
+            let answer = runs.once_more(entry, in_a_row, options, progress)?;
             let expected = *expected.get_or_insert(answer);
             if answer != expected {
                 return Err(StudyError::WrongAnswer { run: runs.name(entry), answer, expected });
@@ -126,10 +139,11 @@ impl Runs {
     fn once_more(
         &mut self,
         entry: &Entry,
+        in_a_row: usize,
         options: &TasksOptions,
         progress: &mut dyn FnMut(&str),
     ) -> Result<u64, StudyError> {
-        let measured = measure(&*entry.program, self.version, self.workers, options.stack_bytes);
+        let measured = measure(&*entry.program, self.version, self.workers, in_a_row, options.stack_bytes);
         let Measured { seconds, answer, statistics } = measured.map_err(|failure| failure.of(self.name(entry)))?;
         self.seconds.push(seconds);
         if let Some((before, after)) = statistics {

@@ -3,8 +3,8 @@
 //! Every measurement has a pool of its own, made before the clock starts and gone after it has stopped: idle workers of
 //! one version must not disturb another. (Those of `lace-ws` never sleep.) Small programs run first, for so long that
 //! threads have started and the system has spread them over the processors; without that, runs of milliseconds say
-//! nothing. A short program is run several times in a row, and the fastest run counts: what the host of a virtual machine takes
-//! away meanwhile is not the program's.
+//! nothing. Of several runs in a row the fastest counts: what the host of a virtual machine takes away meanwhile is not the
+//! program's.
 
 use super::our_pool::OurPool;
 use super::programs::{Program, warm_up};
@@ -19,11 +19,6 @@ use tremula_tasks::{Panicked, PoolOptions, Statistics};
 
 /// For so long small programs run before the clock starts.
 const WARM_UP: Duration = Duration::from_millis(10);
-/// A program that takes less than so many seconds is short.
-const SHORT_SECONDS: f64 = 0.05;
-/// So many times a short program is run.
-const RUNS_IN_A_ROW: usize = 7;
-
 /// Who runs the tasks.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -104,26 +99,29 @@ impl From<Panicked> for Failure {
     }
 }
 
-/// Measure `program` once.
+/// Run `program` so many times in a row, each time with a check of its answer, and tell of the fastest.
 pub(crate) fn measure(
     program: &dyn Program,
     version: Version,
     workers: usize,
+    in_a_row: usize,
     stack_bytes: usize,
 ) -> Result<Measured, Failure> {
-    let mut measured = match version {
-        Version::Sequential => alone(program, stack_bytes, true)?,
-        Version::Tremula => by_pool(program, OurPool::with_private_deques, workers, stack_bytes)?,
-        Version::TremulaSplit => by_pool(program, OurPool::with_split_deques, workers, stack_bytes)?,
+    let series = Series { program, in_a_row };
+    match version {
+        Version::Sequential => on_large_stack(stack_bytes, || {
+            repeatedly(|| Ok::<_, Failure>(warm_up().sequential()))?;
+            series.fastest(|| timed(|| Ok(program.sequential())))
+        })?,
+        Version::Tremula => by_pool(series, OurPool::with_private_deques, workers, stack_bytes),
+        Version::TremulaSplit => by_pool(series, OurPool::with_split_deques, workers, stack_bytes),
         #[cfg(feature = "peers")]
-        Version::Rayon => by_rayon(program, workers, stack_bytes)?,
+        Version::Rayon => by_rayon(series, workers, stack_bytes),
         #[cfg(feature = "peers")]
-        Version::LaceWs => by_lace(program, workers, stack_bytes)?,
+        Version::LaceWs => by_lace(series, workers, stack_bytes),
         #[cfg(not(feature = "peers"))]
         Version::Rayon | Version::LaceWs => unreachable!("not among the versions of this build"),
-    };
-    measured.answer = program.checked(measured.answer);
-    Ok(measured)
+    }
 }
 
 /// Run a small program until its workers are warm.
@@ -136,37 +134,32 @@ pub(super) fn repeatedly<E>(mut run: impl FnMut() -> Result<u64, E>) -> Result<(
     Ok(())
 }
 
-/// Measure the sequential twin in a single run, however short.
-pub(super) fn measure_once_alone(program: &dyn Program, stack_bytes: usize) -> Result<Measured, Failure> {
-    let mut measured = alone(program, stack_bytes, false)?;
-    measured.answer = program.checked(measured.answer);
-    Ok(measured)
+/// Runs of a program, one after the other.
+#[derive(Copy, Clone)]
+struct Series<'a> {
+    program: &'a dyn Program,
+    in_a_row: usize,
 }
 
-fn alone(program: &dyn Program, stack_bytes: usize, is_repeated: bool) -> Result<Measured, Failure> {
-    on_large_stack(stack_bytes, || {
-        repeatedly(|| Ok::<_, Failure>(warm_up().sequential()))?;
-        let run = || timed(|| Ok(program.sequential()));
-        if is_repeated { fastest(run) } else { run() }
-    })?
-}
-
-/// Of several runs in a row, if the program is short.
-fn fastest(mut run: impl FnMut() -> Result<Measured, Failure>) -> Result<Measured, Failure> {
-    let mut best = run()?;
-    for _ in 1..RUNS_IN_A_ROW {
-        if best.seconds >= SHORT_SECONDS {
-            break;
+impl Series<'_> {
+    /// The fastest run. All answers are looked at, not only that one's.
+    fn fastest(self, mut run: impl FnMut() -> Result<Measured, Failure>) -> Result<Measured, Failure> {
+        let mut checked_run = || -> Result<Measured, Failure> {
+            let measured = run()?;
+            Ok(Measured { answer: self.program.checked(measured.answer), ..measured })
+        };
+        let mut best = checked_run()?;
+        for _ in 1..self.in_a_row {
+            let other = checked_run()?;
+            if other.answer != best.answer {
+                return Err(Failure::Unsteady(best.answer, other.answer));
+            }
+            if other.seconds < best.seconds {
+                best = other;
+            }
         }
-        let other = run()?;
-        if other.answer != best.answer {
-            return Err(Failure::Unsteady(best.answer, other.answer));
-        }
-        if other.seconds < best.seconds {
-            best = other;
-        }
+        Ok(best)
     }
-    Ok(best)
 }
 
 fn timed(run: impl FnOnce() -> Result<u64, Failure>) -> Result<Measured, Failure> {
@@ -176,7 +169,7 @@ fn timed(run: impl FnOnce() -> Result<u64, Failure>) -> Result<Measured, Failure
 }
 
 fn by_pool(
-    program: &dyn Program,
+    series: Series<'_>,
     start: impl FnOnce(PoolOptions) -> io::Result<OurPool> + Send,
     workers: usize,
     stack_bytes: usize,
@@ -185,9 +178,9 @@ fn by_pool(
     on_large_stack(stack_bytes, || {
         let mut pool = start(PoolOptions { stack_bytes, ..PoolOptions::on_this_machine(workers) })?;
         repeatedly(|| warm_up().pool(&mut pool))?;
-        fastest(|| {
+        series.fastest(|| {
             let before = pool.statistics();
-            let mut measured = timed(|| Ok(program.pool(&mut pool)?))?;
+            let mut measured = timed(|| Ok(series.program.pool(&mut pool)?))?;
             measured.statistics = Some((before, pool.statistics()));
             Ok(measured)
         })
@@ -195,20 +188,20 @@ fn by_pool(
 }
 
 #[cfg(feature = "peers")]
-fn by_rayon(program: &dyn Program, workers: usize, stack_bytes: usize) -> Result<Measured, Failure> {
+fn by_rayon(series: Series<'_>, workers: usize, stack_bytes: usize) -> Result<Measured, Failure> {
     let builder = rayon::ThreadPoolBuilder::new().num_threads(workers).stack_size(stack_bytes);
     let pool = builder.build().map_err(io::Error::other)?;
     repeatedly(|| Ok::<_, Failure>(pool.install(|| warm_up().rayon())))?;
     // From outside, as with our pool: to hand the root task over is part of the run.
-    fastest(|| timed(|| Ok(pool.install(|| program.rayon()))))
+    series.fastest(|| timed(|| Ok(pool.install(|| series.program.rayon()))))
 }
 
 /// Its first worker is the caller; the stacks of the others have a fixed size.
 #[cfg(feature = "peers")]
-fn by_lace(program: &dyn Program, workers: usize, stack_bytes: usize) -> Result<Measured, Failure> {
+fn by_lace(series: Series<'_>, workers: usize, stack_bytes: usize) -> Result<Measured, Failure> {
     on_large_stack(stack_bytes, || {
         let mut pool = lace_ws::Lace::init(workers);
         repeatedly(|| Ok::<_, Failure>(pool.run(|worker| warm_up().lace(worker))))?;
-        fastest(|| timed(|| Ok(pool.run(|worker| program.lace(worker)))))
+        series.fastest(|| timed(|| Ok(pool.run(|worker| series.program.lace(worker)))))
     })?
 }

@@ -27,7 +27,7 @@ pub use tactic::Tactic;
 
 use super::options::doublings;
 use super::programs::{Entry, ForRanks, Hoard};
-use super::versions::measure_once_alone;
+use super::versions::{Version, measure as measure_version};
 use super::{Steals, TasksOptions, chosen_programs};
 use crate::stack::on_large_stack;
 use crate::{Spread, StudyError, numbers};
@@ -169,7 +169,7 @@ where
     fn sequential(&mut self, entry: &Entry, expected: Option<u64>) -> Result<Option<(f64, u64)>, StudyError> {
         let name = format!("{}, sequential", entry.name);
         let run = || {
-            let measured = measure_once_alone(&*entry.program, self.options.stack_bytes);
+            let measured = measure_version(&*entry.program, Version::Sequential, 1, 1, self.options.stack_bytes);
             let measured = measured.map_err(|failure| failure.of(name.clone()))?;
             match expected {
                 Some(expected) if measured.answer != expected => {
