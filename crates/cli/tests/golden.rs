@@ -39,55 +39,52 @@ fn explore(expected: &Expected, strategy: &str, more: &[&str]) -> bool {
     true
 }
 
-/// For most strategies: other tests run beside them.
-const ALONE: [&str; 2] = ["--workers", "1"];
-
-fn all_models(strategy: &str, more: &[&str]) {
+fn all_models(strategy: &str) {
     let models = expected();
     let unfinished: Vec<&str> =
-        models.iter().filter(|model| !explore(model, strategy, more)).map(|model| model.path.as_str()).collect();
+        models.iter().filter(|model| !explore(model, strategy, &[])).map(|model| model.path.as_str()).collect();
     println!("{strategy}: {} of {} complete, not {unfinished:?}", models.len() - unfinished.len(), models.len());
     assert!(unfinished.len() * 2 < models.len(), "{unfinished:?}");
 }
 
 #[test]
 fn auto() {
-    all_models("auto", &[]);
+    all_models("auto");
 }
 
 #[test]
 fn saturation() {
-    all_models("saturation", &ALONE);
+    all_models("saturation");
 }
 
 #[test]
 fn bfs() {
-    all_models("bfs", &ALONE);
+    all_models("bfs");
 }
 
 #[test]
 fn par() {
-    all_models("par", &[]);
+    all_models("par");
 }
 
 #[test]
 fn chaining() {
-    all_models("chaining", &ALONE);
+    all_models("chaining");
 }
 
 #[test]
 fn bfs_full() {
-    all_models("bfs-full", &ALONE);
+    all_models("bfs-full");
 }
 
 #[test]
 fn par_full() {
-    all_models("par-full", &ALONE);
+    all_models("par-full");
 }
 
 #[test]
 fn chaining_full() {
-    all_models("chaining-full", &ALONE);
+    all_models("chaining-full");
 }
 
 /// The small models, with `more` arguments, for strategies that work in four different ways.
