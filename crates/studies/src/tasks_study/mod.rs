@@ -3,7 +3,7 @@
 //! Each program runs as a sequential twin, on our pool, on `rayon` and on `lace-ws`, with several numbers of workers.
 //! All versions of a program spawn the same tasks, every answer is checked, and the versions take turns, in an order that is
 //! drawn anew each time: so a change in the machine's speed, and what the run before leaves behind, hits them alike. (After
-//! the sequential twin, the next version is some 2 % slower: all processors but one were idle.)
+//! the sequential twin, for one, all processors but one have been idle.)
 //! [`ranked`] does the same with workers of several processes.
 //!
 //! ```no_run
