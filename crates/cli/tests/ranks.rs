@@ -8,7 +8,7 @@ use common::{
 };
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::{Command, Output, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tremula");
 
@@ -351,18 +351,22 @@ fn limits_of_a_race_end_in_unknown() {
 }
 
 #[test]
-fn an_interrupt_ends_the_race_on_all_ranks() {
+fn a_question_stops_no_rank_and_an_interrupt_all() {
     let folder = tempfile::tempdir().unwrap();
     let (path, events) = (at(&folder, "permutations.pnml"), at(&folder, "events"));
     write_net(&path, &permutations(18));
     let args = ["reach", &path, "--workers", "1", "--mem", "1G", "--timeout", "100", "--json", "--events", &events];
     let mut command = launcher(&[&["-n", "3", PROGRAM], &args[..]].concat());
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("mpirun can be run");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("mpirun can be run");
     // Rank 0 tells in its first event which process it is, and in later ones what it is doing.
     let written = || std::fs::read_to_string(&events).unwrap_or_default();
     wait_until("rank 0 explores", || written().contains("exploring"));
     let start: serde_json::Value = serde_json::from_str(written().lines().next().unwrap()).unwrap();
     let process = Pid::from_raw(start["pid"].as_i64().unwrap() as i32).unwrap();
+    // The launcher passes it on to all ranks.
+    kill_process(Pid::from_child(&child), Signal::USR1).unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(child.try_wait().unwrap(), None, "a rank has ended");
     let began = Instant::now();
     kill_process(process, Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();

@@ -19,6 +19,7 @@ use tremula_tasks::{Panicked, PoolOptions, Statistics};
 
 /// For so long small programs run before the clock starts.
 const WARM_UP: Duration = Duration::from_millis(10);
+
 /// Who runs the tasks.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
