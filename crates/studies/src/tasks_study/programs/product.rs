@@ -12,7 +12,11 @@ use tremula_tasks::{Deque, Panicked, Plain, WORDS, Work, Worker};
 /// Blocks of this side are multiplied without further tasks.
 const LEAF: usize = 16;
 
-/// Two factors and room for their product.
+/// Numbers by which a row in memory is longer than a matrix: one cache line. Rows of 512 numbers alone are a page apart, and the 16
+/// of a block are more than the first cache holds of lines that are pages apart.
+const PADDING: usize = 8;
+
+/// Two factors and room for their product, row by row, [`Product::stride`] apart.
 pub(crate) struct Product {
     side: usize,
     left: Vec<f64>,
@@ -57,8 +61,9 @@ impl Block {
 impl Product {
     /// Factors of this side, a power of two and at least [`LEAF`], of small whole numbers: all sums are exact.
     pub(crate) fn new(side: usize) -> Product {
-        let numbers = |salt: usize| (0..side * side).map(|at| (at * salt % 31 % 8) as f64).collect();
-        let product = (0..side * side).map(|_| AtomicU64::new(f64::NAN.to_bits())).collect();
+        let places = side * (side + PADDING);
+        let numbers = |salt: usize| (0..places).map(|at| (at * salt % 31 % 8) as f64).collect();
+        let product = (0..places).map(|_| AtomicU64::new(f64::NAN.to_bits())).collect();
         Product { side, left: numbers(7), right: numbers(11), product }
     }
 
@@ -74,37 +79,44 @@ impl Product {
         (0..self.side).map(|column| (column % 5 + 1) as f64).collect()
     }
 
+    fn stride(&self) -> usize {
+        self.side + PADDING
+    }
+
     fn whole(&self) -> Block {
         Block { row: 0, column: 0, inner: 0, side: self.side, is_pair: false }
     }
+}
 
-    /// Never inlined, so that all versions run the same code here.
-    #[inline(never)]
-    fn multiply(&self, block: Block) {
-        for row in block.row..block.row + block.side {
-            let mut sums = [0.0; LEAF];
-            for inner in block.inner..block.inner + block.side {
-                let factor = self.left[row * self.side + inner];
-                let others = &self.right[inner * self.side + block.column..][..LEAF];
-                for (sum, other) in sums.iter_mut().zip(others) {
-                    *sum += factor * other;
-                }
+/// Multiply a block that is a leaf, with the widest vectors that the processor has: the less time it takes, the more those
+/// show who hand out the blocks. One function behind a pointer, so that all versions run the same code here.
+#[multiversion::multiversion(targets("x86_64+avx2+fma"), dispatcher = "indirect")]
+fn multiply(all: &Product, block: Block) {
+    let stride = all.stride();
+    for row in block.row..block.row + LEAF {
+        let mut sums = [0.0; LEAF];
+        for inner in block.inner..block.inner + LEAF {
+            let factor = all.left[row * stride + inner];
+            let others = &all.right[inner * stride + block.column..][..LEAF];
+            for (sum, other) in sums.iter_mut().zip(others) {
+                *sum += factor * other;
             }
-            let places = &self.product[row * self.side + block.column..][..LEAF];
-            for (place, sum) in places.iter().zip(sums) {
-                // Relaxed: nobody else uses this place at this time; joining orders the tasks that do.
-                let before = if block.inner == 0 { 0.0 } else { f64::from_bits(place.load(Ordering::Relaxed)) };
-                place.store((before + sum).to_bits(), Ordering::Relaxed);
-            }
+        }
+        let places = &all.product[row * stride + block.column..][..LEAF];
+        for (place, sum) in places.iter().zip(sums) {
+            // Relaxed: nobody else uses this place at this time; joining orders the tasks that do.
+            let before = if block.inner == 0 { 0.0 } else { f64::from_bits(place.load(Ordering::Relaxed)) };
+            place.store((before + sum).to_bits(), Ordering::Relaxed);
         }
     }
 }
 
-/// A matrix, row by row, times a vector.
+/// A matrix, row by row and padded, times a vector.
 fn times(matrix: impl Iterator<Item = f64>, vector: &[f64]) -> Vec<f64> {
     let mut sums = vec![0.0; vector.len()];
     for (at, number) in matrix.enumerate() {
-        sums[at / vector.len()] += number * vector[at % vector.len()];
+        let (row, column) = (at / (vector.len() + PADDING), at % (vector.len() + PADDING));
+        sums[row] += vector.get(column).map_or(0.0, |weight| number * weight);
     }
     sums
 }
@@ -116,7 +128,7 @@ fn digest(vector: &[f64]) -> u64 {
 
 fn sequential(product: &Product, block: Block) {
     if block.is_leaf() {
-        return product.multiply(block);
+        return multiply(product, block);
     }
     block.halves().flatten().for_each(|half| sequential(product, half));
 }
@@ -143,7 +155,7 @@ impl Work for Product {
 
     fn run<D: Deque>(&self, worker: &mut Worker<'_, Self, D>, block: Block) {
         if block.is_leaf() {
-            return self.multiply(block);
+            return multiply(self, block);
         }
         for [first, second] in block.halves() {
             worker.spawn(second);
@@ -156,7 +168,7 @@ impl Work for Product {
 #[cfg(feature = "peers")]
 fn by_rayon(product: &Product, block: Block) {
     if block.is_leaf() {
-        return product.multiply(block);
+        return multiply(product, block);
     }
     for [first, second] in block.halves() {
         rayon::join(|| by_rayon(product, first), || by_rayon(product, second));
@@ -166,7 +178,7 @@ fn by_rayon(product: &Product, block: Block) {
 #[cfg(feature = "peers")]
 fn by_lace(worker: &mut lace_ws::Worker, (product, block): (&Product, Block)) {
     if block.is_leaf() {
-        return product.multiply(block);
+        return multiply(product, block);
     }
     for [first, second] in block.halves() {
         let spawned = worker.spawn(by_lace, (product, second));
