@@ -56,17 +56,39 @@ for ranks in 1 2; do
 done
 code=0
 hosts 2 barrier || code=$?
-((code == 70)) && told 'rank 3 panicked' || fail "a panic ended with $code"
+((code == 70)) && told 'rank 3 on tremula-h2 panicked' || fail "a panic ended with $code"
 code=0
 hosts 1 stop || code=$?
 ((code == 70)) && told 'rank 1 on tremula-h2 has not been heard of' || fail "a stopped rank ended with $code"
-# The launcher ends first, with a code of its own.
-(sleep 3 && scripts/test-hosts.sh cut 2) &
-cutter=$!
-began=$SECONDS
-code=0
-hosts 1 idle || code=$?
-wait "$cutter"
-((code != 0 && SECONDS - began < 3 + 15)) && told 'rank 1 on tremula-h2' || fail "a lost link ended with $code after $((SECONDS - began)) s"
-echo "cluster-test: two hosts: panic, stopped rank and lost link end the job"
+
+# lose WHAT COMMAND…: begin a long exploration, do that after a while, and wait for the end; the exit code is in `code`.
+lose() {
+    local what=$1 began
+    shift
+    code=0
+    timeout 60 scripts/test-hosts.sh mpirun 1 --quiet "$tremula" reach "$PWD/testdata/beem/collision.4.bdd.gz" --workers 1 \
+        --strategy par --mem 500M --quiet >"$log" 2>&1 &
+    sleep 4
+    began=$SECONDS
+    "$@"
+    wait $! || code=$?
+    ((SECONDS - began < 15)) || fail "$what ended the job after $((SECONDS - began)) s"
+    [[ $(grep -c '^tremula: ' "$log") == 1 ]] && grep -q '^tremula: rank 1 on tremula-h2 ' "$log" ||
+        fail "$what ended with $code, and not with one message that names the rank"
+    sleep 1
+    # Those that have ended may wait for a parent to hear of it.
+    ! ps -C tremula,tremula-guard -o stat= | grep -qv Z || fail "$what left processes behind"
+}
+# rank_of_second_host SIGNAL: send that to it, not to its guard.
+rank_of_second_host() {
+    comm -12 <(pgrep -x tremula | sort) <(ip netns pids tremula-h2 | sort) | xargs kill "-$1"
+}
+for signal in KILL STOP; do
+    lose "$signal" rank_of_second_host "$signal"
+    ((code == 70)) || fail "$signal ended with $code"
+done
+# Here the launcher ends first, with a code of its own.
+lose "a lost link" scripts/test-hosts.sh cut 2
+((code != 0)) || fail "a lost link was not noticed"
+echo "cluster-test: two hosts: panic, killed and stopped rank, and lost link end the job"
 echo "cluster-test: all passed in $SECONDS s"

@@ -44,7 +44,8 @@ explore; the worker threads are for the contestants.
 
 Under mpirun, the processes hold the diagrams of a .bdd model together; for a
 Petri net they race different orders and strategies, and all stop when one is
-done. --workers and --mem are for each process. See docs/cluster.md.
+done. --workers and --mem are for each process; those of one machine share a
+percentage of it. See docs/cluster.md.
 
 Orders of Petri nets:
   given, force, sloan, sloan-bipartite, cuthill-mckee, cuthill-mckee-bipartite,

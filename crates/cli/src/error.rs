@@ -1,6 +1,6 @@
 //! Failures, exit codes, and what happens on a panic.
 
-use crate::{gpu, presence};
+use crate::{gpu, presence, ranks};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::fmt::Display;
@@ -146,6 +146,8 @@ pub fn exit_on_panic() {
         if CATCHES.get() || std::thread::current().name() == Some(tremula_gpu::COMPILER) {
             return;
         }
+        // Where there are ranks, all of them end, and the message names this one.
+        ranks::lose_by_panic(panic.to_string());
         let backtrace = std::backtrace::Backtrace::capture();
         let mut text = format!("\ntremula: internal error, please report it: {panic}\n");
         if backtrace.status() == std::backtrace::BacktraceStatus::Captured {

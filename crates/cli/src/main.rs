@@ -25,7 +25,7 @@
 //! | `model` | reading a model inside the budget |
 //! | `tune` | hidden knobs for measurements |
 //! | `memory` | sizes, container limits, resident memory |
-//! | `ranks` | this program as one of several processes |
+//! | `ranks`, `guard` | this program as one of several processes; the process between such a one and a launcher |
 //! | `bench`, `bench_args` | studies of parts of the program, and their command line |
 //! | `order`, `incidence` | orders of a net's places, and what transitions do to places in an order |
 //! | `info`, `net_info`, `matrix`, `matrix_svg` | what is in a model, as text and as a picture |
@@ -46,6 +46,8 @@ mod envoy;
 mod error;
 mod events;
 mod gpu;
+#[cfg(feature = "mpi")]
+mod guard;
 mod host;
 mod incidence;
 mod info;

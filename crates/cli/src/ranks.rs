@@ -1,6 +1,10 @@
 //! This program as one of several processes that a launcher of MPI has started.
 
 use crate::error::Failure;
+use std::fs::File;
+use std::hash::{DefaultHasher, Hasher};
+use std::io::{self, Read};
+use std::path::Path;
 use tremula_fabric::launched_ranks;
 
 /// Has a launcher started more than this process?
@@ -17,33 +21,53 @@ pub fn refuse_several() -> Result<(), Failure> {
     Ok(())
 }
 
+/// A number by which files that differ are told apart.
+pub fn checksum(path: &Path) -> io::Result<u64> {
+    let (mut file, mut hasher, mut piece) = (File::open(path)?, DefaultHasher::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(hasher.finish()),
+            length => hasher.write(&piece[..length]),
+        }
+    }
+}
+
+#[cfg(feature = "mpi")]
+pub use tremula_fabric::processes::{lose_by_panic, sees_death};
 #[cfg(feature = "mpi")]
 pub use with_mpi::run;
 #[cfg(not(feature = "mpi"))]
-pub use without_mpi::run;
+pub use without_mpi::{lose_by_panic, run, sees_death};
 
 #[cfg(feature = "mpi")]
 mod with_mpi {
+    use super::checksum;
     use crate::error::{Exit, Failure};
-    use crate::output;
+    use crate::{guard, output};
+    use std::io;
     use std::os::unix::ffi::OsStrExt;
+    use std::path::Path;
     use tremula_fabric::processes::{self, Options, ProcessFabric, StartError};
 
     /// Run `body` as one of the ranks.
     pub fn run<R>(body: impl FnOnce(&ProcessFabric) -> R) -> Result<R, Failure> {
         let tell = |lost: &tremula_fabric::RankLost| output::to_stderr(&format!("tremula: {lost}\n"));
         let end = || std::process::exit(Exit::Internal.code());
-        let options = Options { identity: identity(), ..Options::new(tell, end) };
+        let guard = guard::of_this_rank();
+        let identity =
+            identity().map_err(|error| Failure::Internal(format!("this program cannot read itself: {error}")))?;
+        let options = Options { identity, guard, ..Options::new(tell, end) };
         processes::run(options, body).map_err(|error| match error {
             StartError::Memory(_) => Failure::Limit(error.to_string()),
             _ => Failure::Input(error.to_string()),
         })
     }
 
-    /// The version and all arguments but the name of the program, which may lie elsewhere on another host.
-    fn identity() -> Vec<u8> {
+    /// What the program is, and all arguments but its name: it may lie elsewhere on another host.
+    fn identity() -> io::Result<Vec<u8>> {
+        let program = checksum(Path::new("/proc/self/exe"))?;
         let arguments = std::env::args_os().skip(1).flat_map(|argument| [b"\0", argument.as_bytes()].concat());
-        env!("CARGO_PKG_VERSION").bytes().chain(arguments).collect()
+        Ok(program.to_le_bytes().into_iter().chain(arguments).collect())
     }
 }
 
@@ -51,6 +75,14 @@ mod with_mpi {
 mod without_mpi {
     use crate::error::Failure;
     use tremula_fabric::threads::ThreadFabric;
+
+    /// There are no ranks whose processes could die.
+    pub fn sees_death() -> bool {
+        false
+    }
+
+    /// There are no ranks to lose.
+    pub fn lose_by_panic(_: String) {}
 
     /// Refuse to: each process would believe that it is alone.
     pub fn run<R>(_: impl FnOnce(&ThreadFabric) -> R) -> Result<R, Failure> {

@@ -5,6 +5,7 @@
 
 use crate::args::ReachArgs;
 use crate::events::Events;
+use crate::memory::Size;
 use crate::numbers;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -204,7 +205,7 @@ impl Run {
         let quiet = ReachArgs { events: args.events.clone().filter(|_| tells), ..args.clone() };
         let mut run = Run::new(&quiet, started)?;
         run.ranks = ranks as u32;
-        if args.mem.is_none() {
+        if !matches!(args.mem, Some(Size::Bytes(_))) {
             run.budget = Budget::new(run.budget.limit() / neighbours);
         }
         if args.workers.is_none() {
@@ -305,5 +306,26 @@ impl Known {
             Phase::Count => self.times.count += spent,
             Phase::Finish => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Args, Command};
+    use clap::Parser;
+
+    /// The memory of each of three ranks on one machine.
+    fn memory(options: &[&str]) -> usize {
+        let line = ["tremula", "reach", "model"].iter().chain(options);
+        let Command::Reach(args) = Args::parse_from(line).command else { panic!("reach") };
+        Run::of_rank(&args, Instant::now(), 3, 3, false).expect("no file is written").budget.limit()
+    }
+
+    #[test]
+    fn ranks_of_a_machine_share_what_is_not_said_for_each() {
+        assert_eq!(memory(&["--mem", "300M"]), 300 << 20);
+        assert_eq!(memory(&["--mem", "2%"]), Size::Percent(2.0).to_bytes() / 3);
+        assert_eq!(memory(&[]), Size::default().to_bytes() / 3);
     }
 }

@@ -17,9 +17,6 @@ use crate::run::{Phase, Run};
 use crate::signals;
 use crate::watch::Watch;
 use crate::windowed;
-use std::fs::File;
-use std::hash::{DefaultHasher, Hasher};
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -135,16 +132,7 @@ where
 
 /// A number by which files that differ are told apart.
 fn checksum(path: &Path) -> Result<u64, Trouble> {
-    let sum = || {
-        let (mut file, mut hasher, mut piece) = (File::open(path)?, DefaultHasher::new(), vec![0; 1 << 16]);
-        loop {
-            match file.read(&mut piece)? {
-                0 => return Ok(hasher.finish()),
-                length => hasher.write(&piece[..length]),
-            }
-        }
-    };
-    sum().map_err(|error: std::io::Error| Trouble::input(format!("{}: {error}", path.display())))
+    ranks::checksum(path).map_err(|error| Trouble::input(format!("{}: {error}", path.display())))
 }
 
 /// *Collective.* Go on if all ranks have the same model: with another one on some host the answer would be wrong.

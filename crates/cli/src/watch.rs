@@ -7,6 +7,7 @@
 use crate::error::{Exit, end};
 use crate::output::to_stderr;
 use crate::progress::{Meter, StatusLine, full_status};
+use crate::ranks;
 use crate::report::Report;
 use crate::run::{Known, Phase, Run, Stop};
 use crate::signals::{self, Signal};
@@ -56,6 +57,15 @@ fn report(run: &Run, reason: String) -> Exit {
     // Whether or not somebody reads it: there is nothing else to do.
     let _ = Report::unknown(run, reason).publish(run, None);
     Exit::Limit
+}
+
+/// How soon a rank knows that the process of another has died.
+const DEATH_IS_SEEN: Duration = Duration::from_millis(400);
+
+/// Does a launcher want this rank to end because another one is gone? Then there is no result, and the loss is told instead.
+fn is_clean_up() -> bool {
+    std::thread::sleep(DEATH_IS_SEEN);
+    ranks::sees_death()
 }
 
 /// The watching thread, seen from the exploring one.
@@ -140,6 +150,7 @@ impl Watcher {
                 self.clear();
                 end(signal.exit_code());
             }
+            Signal::Terminate if self.run.ranks > 1 && is_clean_up() => {}
             Signal::Interrupt | Signal::Terminate => {
                 self.run.stop(Stop::Interrupted);
                 if self.status.is_some() {

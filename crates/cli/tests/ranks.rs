@@ -376,6 +376,122 @@ fn a_question_stops_no_rank_and_an_interrupt_all() {
     assert!(began.elapsed().as_secs() < 20, "it hangs");
 }
 
+/// A job of three ranks that would take long.
+struct Job {
+    launcher: std::process::Child,
+    /// The processes of the ranks, in order of their numbers.
+    ranks: Vec<i32>,
+    _folder: tempfile::TempDir,
+}
+
+impl Job {
+    fn start() -> Job {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, events) = (at(&folder, "permutations.pnml"), at(&folder, "events"));
+        write_net(&path, &permutations(18));
+        let args = ["reach", &path, "--workers", "1", "--mem", "1G", "--timeout", "100", "--json", "--events", &events];
+        let mut command = launcher(&[&["-n", "3", PROGRAM], &args[..]].concat());
+        let launcher = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("mpirun can be run");
+        wait_until("rank 0 explores", || std::fs::read_to_string(&events).unwrap_or_default().contains("exploring"));
+        // The launcher starts guards, and those the ranks.
+        let mut guards = children(launcher.id() as i32);
+        guards.sort_by_key(|guard| variable(*guard, "OMPI_COMM_WORLD_RANK"));
+        let ranks: Vec<i32> = guards.iter().flat_map(|guard| children(*guard)).collect();
+        assert_eq!((guards.len(), ranks.len()), (3, 3));
+        Job { launcher, ranks, _folder: folder }
+    }
+
+    /// The job has lost a rank, and ends soon: with the code of a loss, one message that names it, no result and no process.
+    fn loses(self, rank: usize, cause: &str) {
+        let began = Instant::now();
+        let output = self.launcher.wait_with_output().unwrap();
+        assert_eq!(code(&output), exit::INTERNAL, "{output:?}");
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+        let message = format!("tremula: rank {rank} on {} {cause}", host.trim());
+        let told: Vec<String> = stderr(&output).lines().map(str::to_owned).collect();
+        assert!(told.len() == 1 && told[0].starts_with(&message), "{message:?} in {output:?}");
+        assert_eq!(stdout(&output), "");
+        assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+        wait_until("all ranks end", || self.ranks.iter().all(|rank| !exists(*rank)));
+    }
+}
+
+fn exists(process: i32) -> bool {
+    std::fs::exists(format!("/proc/{process}")).unwrap()
+}
+
+fn children(process: i32) -> Vec<i32> {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    let text = tasks.map(|task| std::fs::read_to_string(task.unwrap().path().join("children")).unwrap());
+    text.collect::<String>().split_whitespace().map(|child| child.parse().unwrap()).collect()
+}
+
+/// A variable in the environment of a process.
+fn variable(process: i32, name: &str) -> Option<String> {
+    let all = std::fs::read_to_string(format!("/proc/{process}/environ")).unwrap();
+    all.split('\0').find_map(|line| line.strip_prefix(name)?.strip_prefix('=')).map(str::to_owned)
+}
+
+fn send(process: i32, signal: Signal) {
+    kill_process(Pid::from_raw(process).unwrap(), signal).unwrap();
+}
+
+#[test]
+fn a_killed_rank_is_named() {
+    for rank in [0, 2] {
+        let job = Job::start();
+        send(job.ranks[rank], Signal::KILL);
+        job.loses(rank, "is gone: its process has died");
+    }
+}
+
+#[test]
+fn a_stopped_rank_is_named() {
+    for rank in [0, 1] {
+        let job = Job::start();
+        send(job.ranks[rank], Signal::STOP);
+        job.loses(rank, "");
+    }
+}
+
+/// The process that the launcher knows instead of the rank.
+#[test]
+fn a_stopped_guard_is_a_stopped_rank() {
+    let job = Job::start();
+    let guard = variable(job.ranks[1], "TREMULA_GUARD").unwrap().parse().unwrap();
+    send(guard, Signal::STOP);
+    job.loses(1, "was stopped for");
+}
+
+#[test]
+fn a_killed_guard_takes_its_rank_with_it() {
+    let job = Job::start();
+    let guard = variable(job.ranks[1], "TREMULA_GUARD").unwrap().parse().unwrap();
+    send(guard, Signal::KILL);
+    let output = job.launcher.wait_with_output().unwrap();
+    // The launcher has its own way to end, and we have no result to add.
+    assert_eq!((code(&output), stdout(&output).as_str()), (137, ""), "{output:?}");
+    wait_until("all ranks end", || job.ranks.iter().all(|rank| !exists(*rank)));
+}
+
+#[test]
+fn other_builds_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = at(&folder, "tremula");
+    // What follows the last section of a program changes nothing but what it is.
+    std::fs::copy(PROGRAM, &other).unwrap();
+    let args = ["reach", &model("beem/phils.1.bdd"), "--workers", "1", "--mem", "100M"];
+    let both = [&["-n", "1", PROGRAM][..], &args, &[":", "-n", "1", &other], &args].concat();
+    let output = launch(&both);
+    assert_eq!(code(&output), exit::COMPLETE, "{output:?}");
+    let copied = std::fs::OpenOptions::new().append(true).open(&other).unwrap();
+    std::io::Write::write_all(&mut &copied, b"another").unwrap();
+    drop(copied);
+    let output = launch(&both);
+    assert_eq!(code(&output), exit::INPUT, "{output:?}");
+    assert!(stderr(&output).contains("was started with another program, version or arguments"), "{output:?}");
+}
+
 #[test]
 fn bad_nets_are_told_once() {
     let folder = tempfile::tempdir().unwrap();

@@ -60,7 +60,7 @@ impl Barrier {
     pub fn wait(&self) -> Result<(), RankLost> {
         let mut state = self.lock();
         if let Some(rank) = state.ended {
-            self.lose(&mut state, RankLost { rank, cause: LossCause::EndedEarly });
+            self.lose(&mut state, RankLost::new(rank, LossCause::EndedEarly));
         }
         if let Some(lost) = &state.lost {
             return Err(lost.clone());
@@ -101,7 +101,7 @@ impl Barrier {
         let mut state = self.lock();
         state.ended.get_or_insert(rank);
         if state.arrived > 0 {
-            self.lose(&mut state, RankLost { rank, cause: LossCause::EndedEarly });
+            self.lose(&mut state, RankLost::new(rank, LossCause::EndedEarly));
         }
     }
 
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn the_first_loss_is_told_to_all() {
         let barrier = Barrier::new(3, 0);
-        let lost = |rank| RankLost { rank, cause: LossCause::Panicked("oh".into()) };
+        let lost = |rank| RankLost::new(rank, LossCause::Panicked("oh".into()));
         thread::scope(|scope| {
             let waiters = [(); 2].map(|()| scope.spawn(|| barrier.wait()));
             barrier.break_with(lost(2));
@@ -162,6 +162,6 @@ mod tests {
         let barrier = Barrier::new(2, 0);
         barrier.end(1);
         assert_eq!(barrier.lost(), None);
-        assert_eq!(barrier.wait(), Err(RankLost { rank: 1, cause: LossCause::EndedEarly }));
+        assert_eq!(barrier.wait(), Err(RankLost::new(1, LossCause::EndedEarly)));
     }
 }

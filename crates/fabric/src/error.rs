@@ -1,5 +1,7 @@
 //! What can go wrong: calls that make no sense are values; a lost rank ends the computation.
 
+use std::fmt;
+
 /// Why a call was refused. Nothing has been changed by it.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -69,13 +71,33 @@ pub enum FabricError {
 ///
 /// From then on no rank waits any more: a call to the fabric does not return but unwinds its rank, without running the
 /// panic hook. What started the ranks returns this error, naming the rank that was lost first.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("rank {rank} {cause}")]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RankLost {
     /// The rank that was lost first.
     pub rank: usize,
+    /// Where it runs, or ran, if ranks may run on several hosts.
+    pub host: Option<String>,
     /// How it was lost.
     pub cause: LossCause,
+}
+
+impl RankLost {
+    /// A loss on a host that nobody needs to be told.
+    pub(crate) fn new(rank: usize, cause: LossCause) -> RankLost {
+        RankLost { rank, host: None, cause }
+    }
+}
+
+impl std::error::Error for RankLost {}
+
+impl fmt::Display for RankLost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let RankLost { rank, host, cause } = self;
+        match host {
+            Some(host) => write!(f, "rank {rank} on {host} {cause}"),
+            None => write!(f, "rank {rank} {cause}"),
+        }
+    }
 }
 
 /// How a rank was lost.
@@ -89,19 +111,17 @@ pub enum LossCause {
     #[error("ended while other ranks wait for it")]
     EndedEarly,
     /// It has not been heard of for some time.
-    #[error("on {host} has not been heard of for {seconds} s")]
+    #[error("has not been heard of for {seconds} s")]
     Silent {
-        /// Where it runs, or ran.
-        host: String,
         /// For how long.
         seconds: u64,
     },
     /// The connection to it has broken down.
-    #[error("on {host} is gone: its connection has broken down")]
-    Disconnected {
-        /// Where it runs, or ran.
-        host: String,
-    },
+    #[error("is gone: its connection has broken down")]
+    Disconnected,
+    /// Its process does not exist any more.
+    #[error("is gone: its process has died")]
+    Died,
     /// Its network refuses requests, and no lost rank explains it.
     #[error("cannot use its network: {0}")]
     Network(String),
@@ -120,4 +140,17 @@ pub enum LossCause {
     /// The system would not start it.
     #[error("could not be started: {0}")]
     NotStarted(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_names_the_host_where_there_are_several() {
+        let lost = RankLost::new(2, LossCause::Stopped { seconds: 9 });
+        assert_eq!(lost.to_string(), "rank 2 was stopped for 9 s");
+        let lost = RankLost { host: Some("n4".to_owned()), ..lost };
+        assert_eq!(lost.to_string(), "rank 2 on n4 was stopped for 9 s");
+    }
 }

@@ -28,7 +28,7 @@ fn expect_panic<F: Fabric>(launch: Launch<F>, body: fn(&F), told: &str) {
 fn expect_early_end<F: Fabric>(launch: Launch<F>) {
     for ranks in RANKS {
         let ended = launch(ranks, an_early_end_releases_those_that_wait);
-        let lost = RankLost { rank: ranks - 1, cause: LossCause::EndedEarly };
+        let lost = RankLost { rank: ranks - 1, host: None, cause: LossCause::EndedEarly };
         assert_eq!(ended, if ranks == 1 { Ok(vec![()]) } else { Err(lost) });
     }
 }

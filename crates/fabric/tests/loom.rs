@@ -61,7 +61,7 @@ fn nor_with_three_ranks() {
 fn a_broken_barrier_releases_those_who_wait() {
     model_of_three(|| {
         let barrier = Arc::new(Barrier::new(3, SPINS));
-        let lost = || RankLost { rank: 2, cause: LossCause::Panicked(String::new()) };
+        let lost = || RankLost { rank: 2, host: None, cause: LossCause::Panicked(String::new()) };
         on_ranks(3, move |rank| {
             if rank == 2 {
                 barrier.break_with(lost());
@@ -82,7 +82,7 @@ fn a_rank_that_ends_releases_those_who_wait() {
             if rank == 1 {
                 barrier.end(rank);
             } else {
-                assert_eq!(barrier.wait(), Err(RankLost { rank: 1, cause: LossCause::EndedEarly }));
+                assert_eq!(barrier.wait(), Err(RankLost { rank: 1, host: None, cause: LossCause::EndedEarly }));
             }
         });
     });

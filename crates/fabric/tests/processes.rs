@@ -45,8 +45,10 @@ fn rank(role: &str) -> ExitCode {
         "unwind" => cases::destructors_may_wait_while_a_rank_unwinds(fabric),
         "poll" => cases::a_panic_releases_those_that_poll(fabric),
         "early" => cases::an_early_end_releases_those_that_wait(fabric),
-        "stop" => signal_last_rank(fabric, "-STOP"),
-        "kill" => signal_last_rank(fabric, "-KILL"),
+        "hook" => lose_by_hook(fabric),
+        "stop" => signal_rank(fabric, fabric.ranks() - 1, "-STOP"),
+        "stop-first" => signal_rank(fabric, 0, "-STOP"),
+        "kill" => signal_rank(fabric, fabric.ranks() - 1, "-KILL"),
         // For losses that come from outside.
         "idle" => std::thread::sleep(Duration::from_secs(60)),
         _ => panic!("no role {role}"),
@@ -71,9 +73,18 @@ fn run_cases(fabric: &ProcessFabric) {
     }
 }
 
-/// The last rank stops, like one whose machine hangs, or is killed; the others wait for it.
-fn signal_last_rank(fabric: &ProcessFabric, signal: &str) {
+/// The last rank reports a panic from a thread that has nothing to do with the fabric.
+fn lose_by_hook(fabric: &ProcessFabric) {
     if fabric.rank() == fabric.ranks() - 1 {
+        std::thread::spawn(|| processes::lose_by_panic("a word from the hook".to_owned()));
+    }
+    fabric.barrier();
+    std::thread::sleep(Duration::from_secs(60));
+}
+
+/// A rank stops, like one whose machine hangs, or is killed; the others wait for it.
+fn signal_rank(fabric: &ProcessFabric, rank: usize, signal: &str) {
+    if fabric.rank() == rank {
         let me = std::process::id().to_string();
         Command::new("kill").args([signal, &me]).status().expect("kill can be run");
     }
@@ -106,14 +117,16 @@ type Test = (&'static str, fn() -> Result<(), String>);
 const TESTS: &[Test] = &[
     ("all_cases_with_mapped_memory", || (1..=4).try_for_each(|ranks| all_cases(ranks, false))),
     ("all_cases_through_the_network", || (1..=4).try_for_each(|ranks| all_cases(ranks, true))),
-    ("a_panic_ends_ranks_in_a_barrier", || lose("barrier", "rank 2 panicked: ")),
-    ("a_panic_ends_ranks_in_a_collective", || lose("collective", "rank 2 panicked: ")),
-    ("a_panic_ends_ranks_that_poll", || lose("poll", "rank 2 panicked: ")),
-    ("a_panic_after_a_while_ends_all_ranks", || lose("sleep", "rank 2 panicked: ")),
-    ("destructors_do_not_wait", || lose("unwind", "rank 2 panicked: still unwinding")),
-    ("an_early_end_ends_all_ranks", || lose("early", "rank 2 ended while other ranks wait for it")),
+    ("a_panic_ends_ranks_in_a_barrier", || lose("barrier", "rank 2", "panicked: ")),
+    ("a_panic_ends_ranks_in_a_collective", || lose("collective", "rank 2", "panicked: ")),
+    ("a_panic_ends_ranks_that_poll", || lose("poll", "rank 2", "panicked: ")),
+    ("a_panic_after_a_while_ends_all_ranks", || lose("sleep", "rank 2", "panicked: ")),
+    ("destructors_do_not_wait", || lose("unwind", "rank 2", "panicked: still unwinding")),
+    ("hooks_may_report_a_panic", || lose("hook", "rank 2", "panicked: a word from the hook")),
+    ("an_early_end_ends_all_ranks", || lose("early", "rank 2", "ended while other ranks wait for it")),
     ("a_killed_rank_ends_all_ranks", kill),
-    ("a_stopped_rank_is_found_silent", || lose("stop", "has not been heard of for 3 s")),
+    ("a_stopped_rank_is_found_silent", || lose("stop", "rank 2", "has not been heard of for 3 s")),
+    ("a_stopped_first_rank_is_found_by_the_others", || lose("stop-first", "rank 0", "")),
 ];
 
 fn mpirun(ranks: usize, role: &str, no_mapping: bool) -> Output {
@@ -132,14 +145,16 @@ fn all_cases(ranks: usize, no_mapping: bool) -> Result<(), String> {
     if output.status.success() { Ok(()) } else { Err(format!("{ranks} ranks: {}", told(&output))) }
 }
 
-/// On three ranks, the last is lost: the job ends soon, with the code of a loss and one message.
-fn lose(role: &str, expected: &str) -> Result<(), String> {
+/// Three ranks, one of which is lost: the job ends soon, with the code of a loss and one message that names the rank and the host.
+fn lose(role: &str, rank: &str, cause: &str) -> Result<(), String> {
     let started = Instant::now();
     let output = mpirun(3, role, false);
     let text = told(&output);
     let messages = text.matches("LOST: ").count();
     let soon = started.elapsed() < Duration::from_secs(15);
-    if output.status.code() == Some(LOST) && messages == 1 && text.contains(expected) && soon {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").expect("a host has a name");
+    let is_named = text.contains(&format!("LOST: {rank} on {} {cause}", host.trim()));
+    if output.status.code() == Some(LOST) && messages == 1 && is_named && soon {
         return Ok(());
     }
     Err(format!("{messages} messages, {:?} after {:?}: {text}", output.status, started.elapsed()))

@@ -12,6 +12,7 @@ pub mod exit {
     pub const VIOLATED: i32 = 1;
     pub const INPUT: i32 = 2;
     pub const LIMIT: i32 = 3;
+    pub const INTERNAL: i32 = 70;
 }
 
 /// A model that takes minutes.

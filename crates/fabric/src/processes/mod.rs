@@ -22,13 +22,14 @@ mod monitor;
 mod peers;
 mod segment;
 
+pub use monitor::{lose_by_panic, sees_death};
 pub use segment::{ProcessSegment, ProcessWord, ProcessWords};
 
 use crate::call::Call;
 use crate::launcher::{launched_ranks, strangers};
 use crate::{Distance, Fabric, FabricError, LossCause, RankLost, Reduction};
 use collectives::Collectives;
-use monitor::Monitor;
+use monitor::{Monitor, Teller};
 use peers::Peers;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -47,12 +48,14 @@ pub struct Options {
     pub no_mapping: bool,
     /// What has to be the same on all ranks: program, version, arguments.
     pub identity: Vec<u8>,
+    /// The process that started this one, and that the launcher knows instead of it, if there is such a one.
+    pub guard: Option<u32>,
 }
 
 impl Options {
     /// The usual ones.
     pub fn new(tell: fn(&RankLost), end: fn() -> !) -> Options {
-        Options { tell, end, patience: Duration::from_secs(8), no_mapping: false, identity: Vec::new() }
+        Options { tell, end, patience: Duration::from_secs(8), no_mapping: false, identity: Vec::new(), guard: None }
     }
 }
 
@@ -110,7 +113,7 @@ pub fn run<R>(options: Options, body: impl FnOnce(&ProcessFabric) -> R) -> Resul
         }
         Err(payload) => {
             let cause = LossCause::Panicked(crate::threads::message(payload.as_ref()));
-            fabric.monitor.lose(RankLost { rank: fabric.rank(), cause }, true)
+            fabric.monitor.lose(RankLost::new(fabric.rank(), cause), Teller::This)
         }
     }
 }
@@ -164,11 +167,12 @@ impl ProcessFabric {
         if std::thread::panicking() {
             // A destructor of a rank that panics; the others shall not wait for what it was going to do.
             let cause = LossCause::Panicked("still unwinding".to_owned());
-            self.monitor.lose(RankLost { rank: self.rank(), cause }, true);
+            self.monitor.lose(RankLost::new(self.rank(), cause), Teller::This);
         }
         let agreed = self.collectives.agree(call);
         if let Some((rank, teller)) = agreed.ended_early() {
-            self.monitor.lose(RankLost { rank, cause: LossCause::EndedEarly }, teller == self.rank());
+            let teller = if teller == self.rank() { Teller::This } else { Teller::Another };
+            self.monitor.lose(RankLost::new(rank, LossCause::EndedEarly), teller);
         }
         agreed.outcome
     }

@@ -2,14 +2,17 @@
 //!
 //! Each rank has a thread that raises a counter in the memory of rank 0, whose own thread looks whether the counters
 //! move; rank 0 raises one in the memory of every other rank, which look at that. Who sees one stand still for too long,
-//! or finds a verdict in its own memory, ends its process. The verdict of a rank goes to all that can still
-//! hear it, with a note on who tells the user.
+//! or finds a verdict in its own memory, ends its process; so does who finds that a process is not there any more. The verdict of
+//! a rank goes to all that can still hear it, with a note on whether the user is being told.
 
 use super::peers::Peers;
 use super::segment::ProcessSegment;
 use super::{Options, StartError};
 use crate::sync::Ordering;
 use crate::{Distance, LossCause, Place, RankLost, Segment};
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -19,26 +22,45 @@ use std::time::{Duration, Instant};
 pub(super) const WORDS: usize = 2;
 /// Offset of the counter.
 const BEAT: usize = 0;
-/// Offset of the verdict: one more than the rank that was lost.
+/// Offset of the verdict: one more than the rank that was lost, and [`TOLD`].
 const VERDICT: usize = 1;
+/// In a verdict: the user is being told.
+const TOLD: u64 = 1 << 63;
 /// Between two beats.
 const INTERVAL: Duration = Duration::from_millis(250);
 /// For news to get to all ranks, by way of rank 0.
 const GRACE: Duration = INTERVAL.saturating_mul(5);
+/// Between the death of a process and its loss. A process that ends by itself has told why, and launchers end all others within a
+/// second; who hears the same again from another rank is none the wiser.
+const LAST_WORDS: Duration = Duration::from_millis(1500);
 /// For the first connections to be made.
 const CONNECTING: Duration = Duration::from_secs(30);
 /// For a launcher to notice a lost host, with settings as in docs/cluster.md.
-const LAUNCHER_NOTICES: Duration = Duration::from_secs(13);
+const LAUNCHER_NOTICES: Duration = Duration::from_millis(11_500);
+
+/// Has this rank seen that a process is not there any more, or may not be? Then a launcher may be about to end all others.
+static SEES_DEATH: AtomicBool = AtomicBool::new(false);
+/// To the thread, for those who have no [`Monitor`] at hand.
+static DESK: Mutex<Option<(usize, Sender<News>)>> = Mutex::new(None);
 
 /// The thread, and what it needs.
 pub(super) struct Monitor {
     thread: Mutex<Option<(Sender<News>, JoinHandle<()>)>>,
 }
 
-/// A loss that another thread of this process has seen, and whether this process tells the user.
+/// A loss that another thread of this process has seen.
 struct News {
     lost: RankLost,
-    tell: bool,
+    teller: Teller,
+}
+
+/// Who tells the user.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub(super) enum Teller {
+    This,
+    Another,
+    /// The rank that [`Watch::tells_of`] it, once it knows.
+    Appointed,
 }
 
 struct Watch {
@@ -47,13 +69,34 @@ struct Watch {
     patience: Duration,
     tell: fn(&RankLost),
     end: fn() -> !,
+    guard: Option<u32>,
+}
+
+/// Has a process of this job died, or been silent for long, so that a request to end may be no more than a launcher's way to clean up?
+pub fn sees_death() -> bool {
+    // Relaxed: a hint, that goes with no data.
+    SEES_DEATH.load(Ordering::Relaxed)
+}
+
+/// End all ranks, because this one has panicked; returns if there are no ranks, or not any more.
+///
+/// For hooks that would end the process, so that others would see it go and not know why.
+pub fn lose_by_panic(message: String) {
+    let desk = DESK.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let Some((rank, monitor)) = desk else { return };
+    let lost = RankLost::new(rank, LossCause::Panicked(message));
+    if monitor.send(News { lost, teller: Teller::This }).is_ok() {
+        loop {
+            thread::park();
+        }
+    }
 }
 
 impl Monitor {
     pub(super) fn start(peers: Arc<Peers>, beats: ProcessSegment, options: &Options) -> Result<Monitor, StartError> {
-        let Options { patience, tell, end, .. } = *options;
+        let Options { patience, tell, end, guard, .. } = *options;
         let rank = peers.rank();
-        let watching = Watch { peers, beats, patience, tell, end };
+        let watching = Watch { peers, beats, patience, tell, end, guard };
         let (tell_it, news) = mpsc::channel();
         let (connect, connected) = mpsc::channel::<()>();
         let thread = thread::Builder::new().name("monitor".to_owned()).spawn(move || {
@@ -67,12 +110,13 @@ impl Monitor {
                 match news.recv_timeout(INTERVAL) {
                     Err(RecvTimeoutError::Disconnected) => break,
                     Err(RecvTimeoutError::Timeout) => {}
-                    Ok(News { lost, tell }) => watching.lose(lost, tell),
+                    Ok(News { lost, teller }) => watching.lose(lost, teller),
                 }
                 if last.elapsed() > watching.patience && !round.seen.is_empty() {
-                    // This process was stopped for so long that the others have given it up, or were stopped too.
+                    // This process was stopped for so long that the others have given it up and say so, or were stopped too.
+                    watching.hear_verdicts();
                     let cause = LossCause::Stopped { seconds: last.elapsed().as_secs() };
-                    watching.lose(RankLost { rank, cause }, rank == 0);
+                    watching.lose(RankLost::new(rank, cause), if rank == 0 { Teller::This } else { Teller::Another });
                 }
                 last = Instant::now();
                 round.look(&watching);
@@ -85,15 +129,15 @@ impl Monitor {
         if connected.recv_timeout(CONNECTING) == Err(RecvTimeoutError::Timeout) {
             return Err(failed("other ranks cannot be reached through UCX"));
         }
+        *DESK.lock().unwrap_or_else(PoisonError::into_inner) = Some((rank, tell_it.clone()));
         Ok(Monitor { thread: Mutex::new(Some((tell_it, thread))) })
     }
 
-    /// End this process, and all others, because a rank was lost in a way that this one has seen itself; does it `tell`
-    /// the user?
-    pub(super) fn lose(&self, lost: RankLost, tell: bool) -> ! {
+    /// End this process, and all others, because a rank was lost in a way that this one has seen itself.
+    pub(super) fn lose(&self, lost: RankLost, teller: Teller) -> ! {
         // The thread is connected to the others; this one may not be.
         if let Some((thread, _)) = &*self.thread.lock().unwrap_or_else(PoisonError::into_inner) {
-            let _ = thread.send(News { lost, tell });
+            let _ = thread.send(News { lost, teller });
         }
         loop {
             thread::park();
@@ -103,6 +147,8 @@ impl Monitor {
     /// No more watching: all ranks have come to their end.
     pub(super) fn stop(&self) {
         if let Some((news, thread)) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // The thread ends when nobody is left who could send.
+            DESK.lock().unwrap_or_else(PoisonError::into_inner).take();
             drop(news);
             let _ = thread.join();
         }
@@ -118,24 +164,40 @@ impl Drop for Monitor {
 /// What the thread remembers.
 struct Round {
     count: u64,
-    /// For each rank that is watched: the counter, and when it was seen to move.
-    seen: Vec<(usize, u64, Instant)>,
+    seen: Vec<Seen>,
+    /// Since when the guard of this process has been stopped.
+    unguarded: Option<Instant>,
+}
+
+/// A rank that is watched.
+struct Seen {
+    rank: usize,
+    beat: u64,
+    /// When the counter was seen to move.
+    moved: Instant,
+    /// When and how it was seen to be gone.
+    gone: Option<(Instant, LossCause)>,
+}
+
+impl Seen {
+    fn is_gone_by(&mut self, cause: LossCause) {
+        self.gone.get_or_insert((Instant::now(), cause));
+    }
 }
 
 impl Round {
     fn new(watch: &Watch) -> Round {
         let watched = if watch.peers.rank() == 0 { 1..watch.peers.ranks() } else { 0..1 };
-        Round { count: 0, seen: watched.map(|rank| (rank, 0, Instant::now())).collect() }
+        let seen = |rank| Seen { rank, beat: 0, moved: Instant::now(), gone: None };
+        Round { count: 0, seen: watched.map(seen).collect(), unguarded: None }
     }
 
     fn beat(&mut self, watch: &Watch) {
         self.count += 1;
-        for (rank, ..) in &self.seen {
+        for seen in self.seen.iter_mut().filter(|seen| seen.gone.is_none()) {
             // Only the newest matters, so nothing is flushed and nothing waited for.
-            if watch.beats.try_put_word(watch.word(*rank, BEAT), self.count).is_err() {
-                watch.hear_verdicts();
-                let host = watch.peers.of(*rank).host.clone();
-                watch.lose(RankLost { rank: *rank, cause: LossCause::Disconnected { host } }, watch.tells_of(*rank));
+            if watch.beats.try_put_word(watch.word(seen.rank, BEAT), self.count).is_err() {
+                seen.is_gone_by(LossCause::Disconnected);
             }
         }
     }
@@ -144,27 +206,67 @@ impl Round {
         watch.hear_verdicts();
         if let Some(error) = watch.peers.unexplained(watch.patience) {
             let cause = LossCause::Network(error.to_string());
-            watch.lose(RankLost { rank: watch.peers.rank(), cause }, true);
+            watch.lose(RankLost::new(watch.peers.rank(), cause), Teller::This);
         }
-        let mine = watch.beats.local();
-        for (rank, beat, moved) in &mut self.seen {
-            // Acquire: as above, though only the number matters.
-            let now = mine[*rank * WORDS + BEAT].load(Ordering::Acquire);
-            if now != *beat {
-                (*beat, *moved) = (now, Instant::now());
-            } else if moved.elapsed() > watch.patience {
-                let host = watch.peers.of(*rank).host.clone();
-                let cause = LossCause::Silent { host, seconds: watch.patience.as_secs() };
-                watch.lose(RankLost { rank: *rank, cause }, watch.tells_of(*rank));
-            }
+        self.look_at_guard(watch);
+        for seen in &mut self.seen {
+            watch.look_at(seen);
+        }
+        let may_be_dead = |seen: &Seen| seen.gone.is_some() || seen.moved.elapsed() > watch.patience / 2;
+        // Relaxed: a hint, that goes with no data.
+        SEES_DEATH.store(self.seen.iter().any(may_be_dead), Ordering::Relaxed);
+    }
+
+    /// A guard that is stopped would let the launcher wait for ever.
+    fn look_at_guard(&mut self, watch: &Watch) {
+        if !watch.guard.is_some_and(is_stopped) {
+            self.unguarded = None;
+            return;
+        }
+        let since = *self.unguarded.get_or_insert_with(Instant::now);
+        if since.elapsed() > watch.patience {
+            let cause = LossCause::Stopped { seconds: watch.patience.as_secs() };
+            watch.lose(RankLost::new(watch.peers.rank(), cause), Teller::This);
         }
     }
+}
+
+/// Has a signal stopped this process of the same host?
+fn is_stopped(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The state comes after the name, which is in parentheses and may contain anything.
+    status.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
 }
 
 impl Watch {
     /// Where this rank writes in the memory of `rank`.
     fn word(&self, rank: usize, which: usize) -> Place {
         Place { rank, offset: self.peers.rank() * WORDS + which }
+    }
+
+    fn look_at(&self, seen: &mut Seen) {
+        // Acquire: as for verdicts, though only the number matters.
+        let now = self.beats.local()[seen.rank * WORDS + BEAT].load(Ordering::Acquire);
+        if now != seen.beat {
+            (seen.beat, seen.moved) = (now, Instant::now());
+        }
+        if self.has_died(seen.rank) {
+            seen.is_gone_by(LossCause::Died);
+        }
+        let cause = match &seen.gone {
+            Some((at, cause)) if at.elapsed() > LAST_WORDS => cause.clone(),
+            None if seen.moved.elapsed() > self.patience => LossCause::Silent { seconds: self.patience.as_secs() },
+            _ => return,
+        };
+        let teller = if self.tells_of(seen.rank) { Teller::This } else { Teller::Appointed };
+        self.lose(RankLost::new(seen.rank, cause), teller);
+    }
+
+    /// Is its process gone? Known only of those whose memory was opened by the number of the process.
+    fn has_died(&self, rank: usize) -> bool {
+        let peer = self.peers.of(rank);
+        let process = Pid::from_raw(peer.process as i32).filter(|_| peer.mapped);
+        process.is_some_and(|process| test_kill_process(process) == Err(Errno::SRCH))
     }
 
     /// End if another rank has reported a loss.
@@ -174,8 +276,13 @@ impl Watch {
             // Acquire: pairs with the write of whoever has lost a rank.
             let verdict = mine[from * WORDS + VERDICT].load(Ordering::Acquire);
             if verdict != 0 {
-                let lost = RankLost { rank: verdict as usize - 1, cause: LossCause::Reported { by: from } };
-                self.lose(lost, false);
+                let rank = (verdict & !TOLD) as usize - 1;
+                let teller = match verdict & TOLD != 0 {
+                    true => Teller::Another,
+                    false if self.tells_of(rank) => Teller::This,
+                    false => Teller::Appointed,
+                };
+                self.lose(RankLost::new(rank, LossCause::Reported { by: from }), teller);
             }
         }
     }
@@ -192,12 +299,16 @@ impl Watch {
     }
 
     /// Tell the others, perhaps the user, and end.
-    fn lose(&self, lost: RankLost, tell: bool) -> ! {
-        let others = (0..self.peers.ranks()).filter(|&rank| rank != self.peers.rank() && rank != lost.rank);
+    fn lose(&self, lost: RankLost, teller: Teller) -> ! {
+        let lost = RankLost { host: Some(self.peers.of(lost.rank).host.clone()), ..lost };
+        let verdict = (lost.rank as u64 + 1) | if teller == Teller::Appointed { 0 } else { TOLD };
+        // A silent rank may wake up again, and then need not tell what everybody knows.
+        let may_hear = |rank| rank != lost.rank || matches!(lost.cause, LossCause::Silent { .. });
+        let others = (0..self.peers.ranks()).filter(|&rank| rank != self.peers.rank() && may_hear(rank));
         for rank in others.filter(|&rank| self.hears(rank)) {
-            let _ = self.beats.try_put_word(self.word(rank, VERDICT), lost.rank as u64 + 1);
+            let _ = self.beats.try_put_word(self.word(rank, VERDICT), verdict);
         }
-        if tell {
+        if teller == Teller::This {
             (self.tell)(&lost);
         }
         if let Some(network) = self.peers.network() {

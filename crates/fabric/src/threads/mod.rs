@@ -67,7 +67,7 @@ where
                 Ok(thread) => threads.push(thread),
                 Err(error) => {
                     let cause = LossCause::NotStarted(error.to_string());
-                    world.barrier.break_with(RankLost { rank, cause });
+                    world.barrier.break_with(RankLost::new(rank, cause));
                     break;
                 }
             }
@@ -101,7 +101,7 @@ impl ThreadFabric {
             }
             Err(payload) => {
                 let cause = LossCause::Panicked(message(payload.as_ref()));
-                self.world.barrier.break_with(RankLost { rank: self.rank, cause });
+                self.world.barrier.break_with(RankLost::new(self.rank, cause));
                 None
             }
         }

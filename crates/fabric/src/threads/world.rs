@@ -65,7 +65,7 @@ impl World {
     pub(super) fn wait(&self, rank: usize) -> Result<(), FabricError> {
         if thread::panicking() {
             // A destructor of a rank that panics; the others shall not wait for what it was going to do.
-            self.barrier.break_with(RankLost { rank, cause: LossCause::Panicked("still unwinding".to_owned()) });
+            self.barrier.break_with(RankLost::new(rank, LossCause::Panicked("still unwinding".to_owned())));
         }
         self.barrier.wait().map_err(end_this_rank)
     }
