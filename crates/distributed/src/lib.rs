@@ -17,12 +17,15 @@
 //! assert!(positions.iter().all(|&found| found == positions[0] && found.1 == [5, 7]));
 //! ```
 //!
+//! [`Cache`] remembers results of operations in the same way, and forgets some of them.
+//!
 //! # Not yet
 //!
-//! Collection and growth; the operation cache; diagrams on top.
+//! Collection and growth; diagrams on top.
 
 #![forbid(unsafe_code)]
 
+mod cache;
 mod chunks;
 mod letters;
 mod near;
@@ -32,6 +35,7 @@ mod search;
 mod shape;
 mod traffic;
 
+pub use cache::{Cache, CacheTraffic, CacheUser, Key};
 pub use chunks::Chunks;
 pub use one_sided::{Checkpoint, Finder, Found, Full, OneSided};
 pub use owned::{Owned, Part};

@@ -5,6 +5,7 @@
 //! on each other, so that the processor waits for many at a time.
 
 use crate::Node;
+use crate::chunks::Way;
 use crate::one_sided::{Finder, Found, Stop};
 use crate::shape::{Entry, NODE_WORDS, Position, Shape, hash};
 use crate::traffic::Reach;
@@ -63,6 +64,10 @@ struct Cursor {
     place: Place,
     /// What is in the slot.
     word: u64,
+    /// Where the search began.
+    home: usize,
+    /// The number of the chunk.
+    number: usize,
     /// Slots before the end of the chunk.
     chunk_left: usize,
     /// Slots that were passed.
@@ -73,6 +78,7 @@ struct Cursor {
 struct Reading<'r, 't> {
     near: &'r Near<'t>,
     shape: Shape,
+    way: Way,
     /// Slots of a chunk.
     chunk: usize,
     reaches: &'r [Reach],
@@ -92,7 +98,8 @@ impl Reading<'_, '_> {
     fn begin(&mut self, node: Node) -> Cursor {
         let hash = hash(node);
         let place = self.shape.place_of(hash);
-        Cursor { node, hash, place, word: self.near.slot(place), chunk_left: self.chunk(place), passed: 0 }
+        let (word, home) = (self.near.slot(place), place.rank * self.shape.sizes.slots + place.offset);
+        Cursor { node, hash, place, word, home, number: 0, chunk_left: self.chunk(place), passed: 0 }
     }
 
     /// Go on to the next slot that matters, and fetch the node that it may stand for.
@@ -118,11 +125,11 @@ impl Reading<'_, '_> {
             return false;
         }
         cursor.place.offset += 1;
-        if cursor.place.offset == self.shape.sizes.slots {
-            cursor.place = Place { rank: (cursor.place.rank + 1) % self.shape.ranks, offset: 0 };
-        }
         cursor.chunk_left -= 1;
         if cursor.chunk_left == 0 {
+            cursor.number += 1;
+            let end = cursor.place.rank * self.shape.sizes.slots + cursor.place.offset;
+            cursor.place = self.shape.slot_place(self.way.next(cursor.home, cursor.number, end));
             cursor.chunk_left = self.chunk(cursor.place);
         }
         cursor.word = self.near.slot(cursor.place);
@@ -135,7 +142,7 @@ impl<S: Segment> Finder<'_, S> {
     pub(crate) fn search_near(&mut self, near: &Near, nodes: &[Node]) -> Result<Vec<Found>, Stop> {
         let table = self.table;
         let (shape, chunk, reaches) = (table.shape, table.chunks.slots(table.load()), &table.reaches[..]);
-        let mut reading = Reading { near, shape, chunk, reaches, count: [0; 3] };
+        let mut reading = Reading { near, shape, way: table.way(), chunk, reaches, count: [0; 3] };
         let (mut found, mut cursors) = (Vec::with_capacity(nodes.len()), Vec::with_capacity(WINDOW));
         let outcome = nodes.chunks(WINDOW).try_for_each(|window| {
             cursors.clear();

@@ -11,7 +11,7 @@
 //!   first one's entry: by reading it, or by losing the swap for that slot.
 
 use crate::Node;
-use crate::chunks::Chunks;
+use crate::chunks::{Chunks, Way};
 use crate::near::Near;
 use crate::search::{Flight, Need, Search, Step};
 use crate::shape::{Entry, NODE_WORDS, Position, Shape, Sizes};
@@ -30,6 +30,8 @@ pub struct OneSided<S> {
     pub(crate) index: S,
     nodes: S,
     pub(crate) chunks: Chunks,
+    /// Does a search ask for the next chunk before it needs it?
+    reads_ahead: bool,
     /// By rank.
     pub(crate) reaches: Arc<[Reach]>,
     /// Nodes of this rank that were given out.
@@ -71,6 +73,7 @@ impl<S: Segment> OneSided<S> {
             index: fabric.allocate(sizes.slots)?,
             nodes: fabric.allocate(sizes.nodes * NODE_WORDS)?,
             chunks: Chunks::ByLoad,
+            reads_ahead: false,
             reaches: Reach::of_all(fabric)?.into(),
             given: Arc::new(AtomicUsize::new(0)),
             returned: Arc::default(),
@@ -80,6 +83,16 @@ impl<S: Segment> OneSided<S> {
     /// The same table, read in other chunks by this rank.
     pub fn with_chunks(self, chunks: Chunks) -> OneSided<S> {
         OneSided { chunks, ..self }
+    }
+
+    /// The same table, for searches of this rank that ask for two chunks at a time, and for the next one whenever they begin with
+    /// another. Where memory can be addressed, processors do that themselves.
+    pub fn reading_ahead(self) -> OneSided<S> {
+        OneSided { reads_ahead: true, ..self }
+    }
+
+    pub(crate) fn way(&self) -> Way {
+        Way { chunks: self.chunks, slots: self.shape.slots() }
     }
 
     /// What a thread needs to use the table.
@@ -167,8 +180,17 @@ struct Active<S: Segment> {
     result: usize,
     search: Search,
     flight: Flight<S>,
+    ahead: Option<Ahead<S>>,
     /// The number of the own node that it offers in a swap.
     offered: Option<usize>,
+}
+
+/// A chunk that a search may need next.
+struct Ahead<S: Segment> {
+    slot: usize,
+    /// How many slots it has.
+    words: usize,
+    pending: S::Words,
 }
 
 impl<S: Segment> Finder<'_, S> {
@@ -232,17 +254,18 @@ impl<S: Segment> Finder<'_, S> {
     fn begin(&mut self, result: usize, node: Node) -> Result<Active<S>, Stop> {
         let search = Search::new(node, |hash| self.table.shape.slot_of(hash));
         let need = Need::Chunk { slot: search.slot() };
-        let (flight, offered) = self.request(&search, need)?;
-        Ok(Active { result, search, flight, offered })
+        let mut ahead = None;
+        let (flight, offered) = self.request(&search, need, &mut ahead)?;
+        Ok(Active { result, search, flight, ahead, offered })
     }
 
     /// Take the answer that has arrived; the result, or the search with its next request.
     fn advance(&mut self, one: Active<S>) -> Result<Result<Found, Active<S>>, Stop> {
-        let slots = self.table.shape.slots();
-        let Active { result, mut search, flight, offered } = one;
+        let way = self.table.way();
+        let Active { result, mut search, flight, mut ahead, offered } = one;
         let step = match flight {
-            Flight::Chunk(pending) => search.take_chunk(pending.wait(), slots),
-            Flight::Node { pending, position } => search.take_node(&pending.wait(), position, slots),
+            Flight::Chunk(pending) => search.take_chunk(pending.wait(), way),
+            Flight::Node { pending, position } => search.take_node(&pending.wait(), position, way),
             Flight::Swap { pending, entry } => {
                 let old = pending.wait();
                 if old == 0 {
@@ -250,31 +273,43 @@ impl<S: Segment> Finder<'_, S> {
                     return Ok(Ok(Found { position, new: true }));
                 }
                 self.spare.extend(offered);
-                search.take_lost_slot(old, slots)
+                search.take_lost_slot(old, way)
             }
         };
         match step {
             Step::Found(position) => Ok(Ok(Found { position, new: false })),
             Step::Need(need) => {
-                let (flight, offered) = self.request(&search, need)?;
-                Ok(Err(Active { result, search, flight, offered }))
+                let (flight, offered) = self.request(&search, need, &mut ahead)?;
+                Ok(Err(Active { result, search, flight, ahead, offered }))
             }
         }
     }
 
     /// Ask a rank for what a search needs.
-    fn request(&mut self, search: &Search, need: Need) -> Result<(Flight<S>, Option<usize>), Stop> {
+    fn request(
+        &mut self,
+        search: &Search,
+        need: Need,
+        ahead: &mut Option<Ahead<S>>,
+    ) -> Result<(Flight<S>, Option<usize>), Stop> {
         let table = self.table;
         match need {
             Need::Chunk { slot } => {
                 if search.looked >= table.shape.slots() {
                     return Err(Stop::Full);
                 }
-                let place = table.shape.slot_place(slot);
-                // A chunk ends where the part of its rank does.
-                let words = table.chunks.slots(table.load()).min(table.shape.sizes.slots - place.offset);
-                self.count(place, |traffic| &mut traffic.chunks);
-                Ok((Flight::Chunk(table.index.start_get(place, words)?), None))
+                // A chunk that was asked for in time may be old. What is taken in it stays so, and what is not will be found out
+                // by the swap.
+                let (pending, words) = match ahead.take() {
+                    Some(Ahead { slot: begin, words, pending }) if begin == slot => (pending, words),
+                    _ => self.request_chunk(slot)?,
+                };
+                if table.reads_ahead {
+                    let slot = search.next_chunk(words, table.way());
+                    let (pending, words) = self.request_chunk(slot)?;
+                    *ahead = Some(Ahead { slot, words, pending });
+                }
+                Ok((Flight::Chunk(pending), None))
             }
             Need::Node { position } => {
                 let place = table.shape.node_place(position);
@@ -292,6 +327,16 @@ impl<S: Segment> Finder<'_, S> {
                 ))
             }
         }
+    }
+
+    /// Ask for the chunk that begins here; and how many slots it has.
+    fn request_chunk(&mut self, slot: usize) -> Result<(S::Words, usize), Stop> {
+        let table = self.table;
+        let place = table.shape.slot_place(slot);
+        // A chunk ends where the part of its rank does.
+        let words = table.chunks.slots(table.load()).min(table.shape.sizes.slots - place.offset);
+        self.count(place, |traffic| &mut traffic.chunks);
+        Ok((table.index.start_get(place, words)?, words))
     }
 
     pub(crate) fn count(&mut self, place: Place, kind: impl FnOnce(&mut Traffic) -> &mut [u64; 3]) {

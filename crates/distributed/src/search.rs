@@ -1,6 +1,7 @@
 //! One search for a node, which can wait for other ranks while others go on.
 
 use crate::Node;
+use crate::chunks::Way;
 use crate::shape::{Entry, NODE_WORDS, Position, hash};
 use tremula_fabric::{Pending, Segment};
 
@@ -42,8 +43,12 @@ impl<S: Segment> Flight<S> {
 pub(crate) struct Search {
     pub(crate) node: Node,
     pub(crate) hash: u64,
+    /// Where it began.
+    home: usize,
     /// The first slot of the chunk.
     slot: usize,
+    /// The number of the chunk.
+    number: usize,
     chunk: Vec<u64>,
     /// The slot of the chunk that is looked at.
     at: usize,
@@ -54,7 +59,8 @@ pub(crate) struct Search {
 impl Search {
     pub(crate) fn new(node: Node, first_slot: impl FnOnce(u64) -> usize) -> Search {
         let hash = hash(node);
-        Search { node, hash, slot: first_slot(hash), chunk: Vec::new(), at: 0, looked: 0 }
+        let home = first_slot(hash);
+        Search { node, hash, home, slot: home, number: 0, chunk: Vec::new(), at: 0, looked: 0 }
     }
 
     /// The slot that the search has come to.
@@ -62,30 +68,35 @@ impl Search {
         self.slot + self.at
     }
 
+    /// Where the chunk after this one begins, which has so many slots.
+    pub(crate) fn next_chunk(&self, slots: usize, way: Way) -> usize {
+        way.next(self.home, self.number + 1, self.slot + slots)
+    }
+
     /// A chunk has arrived.
-    pub(crate) fn take_chunk(&mut self, chunk: Vec<u64>, slots: usize) -> Step {
+    pub(crate) fn take_chunk(&mut self, chunk: Vec<u64>, way: Way) -> Step {
         (self.chunk, self.at) = (chunk, 0);
-        self.look(slots)
+        self.look(way)
     }
 
     /// The node at a position that might be this one has arrived.
-    pub(crate) fn take_node(&mut self, words: &[u64], position: Position, slots: usize) -> Step {
+    pub(crate) fn take_node(&mut self, words: &[u64], position: Position, way: Way) -> Step {
         debug_assert_eq!(words.len(), NODE_WORDS);
         if *words == self.node {
             return Step::Found(position);
         }
         self.at += 1;
-        self.look(slots)
+        self.look(way)
     }
 
     /// Somebody else has taken the slot, with this word.
-    pub(crate) fn take_lost_slot(&mut self, word: u64, slots: usize) -> Step {
+    pub(crate) fn take_lost_slot(&mut self, word: u64, way: Way) -> Step {
         self.chunk[self.at] = word;
-        self.look(slots)
+        self.look(way)
     }
 
-    /// Look at slots, from the present one on, in a table of so many.
-    fn look(&mut self, slots: usize) -> Step {
+    /// Look at slots, from the present one on.
+    fn look(&mut self, way: Way) -> Step {
         while let Some(&word) = self.chunk.get(self.at) {
             match Entry(word).position() {
                 None => return Step::Need(Need::Swap { slot: self.slot() }),
@@ -94,7 +105,8 @@ impl Search {
             }
         }
         self.looked += self.chunk.len();
-        self.slot = (self.slot + self.chunk.len()) % slots;
+        self.slot = self.next_chunk(self.chunk.len(), way);
+        self.number += 1;
         (self.chunk, self.at) = (Vec::new(), 0);
         Step::Need(Need::Chunk { slot: self.slot })
     }

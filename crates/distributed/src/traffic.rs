@@ -29,6 +29,11 @@ impl Reach {
     }
 }
 
+/// Requests that left this rank, of those of one kind.
+pub(crate) fn others(counts: &[u64; 3]) -> u64 {
+    counts[Reach::Host as usize] + counts[Reach::Far as usize]
+}
+
 /// Numbers of requests, each an array by [`Reach`].
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub struct Traffic {
@@ -43,7 +48,6 @@ pub struct Traffic {
 impl Traffic {
     /// Requests that left this rank.
     pub fn remote(&self) -> u64 {
-        let others = |counts: &[u64; 3]| counts[Reach::Host as usize] + counts[Reach::Far as usize];
         others(&self.chunks) + others(&self.nodes) + others(&self.swaps)
     }
 }

@@ -47,6 +47,8 @@ where
     F::Segment: Sync,
 {
     let table = OneSided::allocate(fabric, sizes).unwrap().with_chunks(chunks);
+    // Where memory is asked for, some ranks ask for more than they need.
+    let table = if fabric.rank() % 2 == 1 { table.reading_ahead() } else { table };
     let asking = |worker: u64| match asking {
         Asking::None => false,
         Asking::All => true,
@@ -116,6 +118,13 @@ fn threads_of_ranks_agree_too() {
 fn chunks_of_any_size_will_do() {
     for chunk in [1, 3, 8, 128, 5000] {
         check(2, 1, Sizes { slots: 1100, nodes: 2200 }, Chunks::Fixed(chunk), 2000);
+    }
+}
+
+#[test]
+fn chunks_may_lie_apart() {
+    for chunk in [1, 3, 8, 128] {
+        check(3, 2, Sizes { slots: 1100, nodes: 2200 }, Chunks::Scattered(chunk), 2000);
     }
 }
 

@@ -282,7 +282,8 @@ impl Watch {
                     false if self.tells_of(rank) => Teller::This,
                     false => Teller::Appointed,
                 };
-                self.lose(RankLost::new(rank, LossCause::Reported { by: from }), teller);
+                let cause = if self.has_died(rank) { LossCause::Died } else { LossCause::Reported { by: from } };
+                self.lose(RankLost::new(rank, cause), teller);
             }
         }
     }
