@@ -11,7 +11,7 @@ use common::{Expected, at_most, code, exit, expected, json, model, run};
 const SMALL_MODEL: &str = "30000";
 
 fn seconds() -> String {
-    std::env::var("TREMULA_TEST_SECONDS").unwrap_or_else(|_| "3".to_owned())
+    std::env::var("TREMULA_TEST_SECONDS").unwrap_or_else(|_| "2".to_owned())
 }
 
 /// Explore and check; was there an answer?
