@@ -30,7 +30,9 @@ that inserts read are printed beside those that theory expects.
 
 Started by mpirun it measures a table over all ranks at the loads 0.5, 0.8 and
 0.9 unless told, in two forms: every rank reads and changes the memory of all,
-in chunks, or sends nodes to their owners.
+in chunks, or sends nodes to their owners. Beside that it measures other ways
+from chunk to chunk (quadratic probing, reading ahead), and the cache of
+operations.
 
 Example:
   tremula bench table --quick --load 0.5,0.9 --mixes 80/20 --out results";
@@ -164,7 +166,7 @@ pub struct TableArgs {
     /// Per cent of finds and of inserts [default: 50/50,80/20,20/80]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub mixes: Vec<Mix>,
-    /// Who works on a table over ranks: one-sided, owners [default: both]
+    /// What of a table over ranks: one-sided, owners, ways, cache [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub forms: Vec<TableForm>,
     #[command(flatten)]

@@ -49,6 +49,14 @@ fn a_table_over_ranks_is_measured() {
     let chunks = report["chunks"].as_array().expect("a list");
     assert_eq!((chunks.len(), report["speeds"].as_array().map(Vec::len)), (2 * 3, Some(2 * 3 * 3)));
     assert_eq!(report["owned"].as_array().map(Vec::len), Some(3 * 3));
+    assert_eq!(report["ways"].as_array().map(Vec::len), Some(2 * 3 * 3));
+    let cache = |name: &str| report["cache"][name].as_f64().expect("a number");
+    // Half of all slots, entries and requests are on the other rank.
+    assert!(
+        (0.4..0.6).contains(&cache("remote_per_put")) && (0.4..0.6).contains(&cache("remote_per_miss")),
+        "{report}"
+    );
+    assert!(cache("remembered") > 0.5 && cache("remote_per_hit") < 1.2, "{report}");
     for one in chunks {
         let number = |name: &str| one[name].as_f64().expect("a number");
         let ratio = number("measured") / number("simulated");

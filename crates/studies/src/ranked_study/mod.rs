@@ -2,8 +2,9 @@
 //!
 //! All ranks find and put nodes at the same time; the slots that these belong to lie on all ranks alike. Tables are filled
 //! almost to the load in question, a round of operations takes them a little beyond it, and then they are set back. Rounds
-//! of inserts alone give the chunks that an insert reads, beside a simulation and the thesis. The form in which ranks ask the
-//! owners of nodes is measured beside it; it reads no chunks.
+//! of inserts alone give the chunks that an insert reads, beside a simulation and the thesis. Other ways to go on after a chunk
+//! are measured beside it, and so is the form in which ranks ask the owners of nodes, which reads no chunks. At last, the cache of
+//! operations.
 //!
 //! ```
 //! use tremula_fabric::threads;
@@ -13,28 +14,45 @@
 //! assert_eq!(reports[0].as_ref().unwrap().chunks.len(), 1);
 //! ```
 
+mod cache;
 mod form;
 mod measure;
 mod report;
 mod report_pictures;
 mod report_text;
 
-pub use report::{ChunksReport, OwnedReport, RankedReport, SpeedReport};
+pub use report::{CacheReport, ChunksReport, OwnedReport, RankedReport, SpeedReport, WayReport};
 
 use crate::StudyError;
 use crate::table_study::{LOADS, Mix, simulated_chunks, theory};
 use measure::Subject;
+use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 use tremula_distributed::{Chunks, OneSided, Owned, Sizes};
 use tremula_fabric::Fabric;
 
-/// Who does the work of a table over ranks.
+/// What is measured: who does the work of a table over ranks, or something beside it.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum TableForm {
     /// The rank that wants a node, with the memory of others.
     OneSided,
     /// The owner of a node, who is asked.
     Owners,
+    /// The rank that wants a node, with other ways through the index.
+    Ways,
+    /// The cache of operations.
+    Cache,
+}
+
+/// How a search of the one-sided form goes on after a chunk.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Way {
+    /// With the chunk that follows.
+    Linear,
+    /// With chunks at distances that grow.
+    Quadratic,
+    /// With the chunk that follows, which was asked for before it was needed.
+    Ahead,
 }
 
 impl FromStr for TableForm {
@@ -44,7 +62,9 @@ impl FromStr for TableForm {
         match text {
             "one-sided" => Ok(TableForm::OneSided),
             "owners" => Ok(TableForm::Owners),
-            _ => Err("expected one-sided or owners".to_owned()),
+            "ways" => Ok(TableForm::Ways),
+            "cache" => Ok(TableForm::Cache),
+            _ => Err("expected one-sided, owners, ways or cache".to_owned()),
         }
     }
 }
@@ -52,7 +72,7 @@ impl FromStr for TableForm {
 /// What the study measures.
 #[derive(Clone, Debug)]
 pub struct RankedOptions {
-    /// Forms of the table.
+    /// Forms of the table, and what is beside it.
     pub forms: Vec<TableForm>,
     /// Slots of each rank.
     pub slots: usize,
@@ -69,7 +89,7 @@ pub struct RankedOptions {
 impl Default for RankedOptions {
     fn default() -> RankedOptions {
         RankedOptions {
-            forms: vec![TableForm::OneSided, TableForm::Owners],
+            forms: vec![TableForm::OneSided, TableForm::Owners, TableForm::Ways, TableForm::Cache],
             slots: 1 << 20,
             operations: 10_000_000,
             loads: vec![0.5, 0.8, 0.9],
@@ -104,6 +124,8 @@ pub fn run<F: Fabric>(
         speeds: Vec::new(),
         owned: Vec::new(),
         chunks: Vec::new(),
+        ways: Vec::new(),
+        cache: None,
     };
     let chunks = if options.forms.contains(&TableForm::OneSided) { &options.chunks[..] } else { &[] };
     let simulated = simulated_chunks(&options.loads, chunks);
@@ -112,8 +134,13 @@ pub fn run<F: Fabric>(
             match form {
                 TableForm::OneSided => measure_one_sided(fabric, options, (load, simulated), &mut report, progress)?,
                 TableForm::Owners => measure_owners(fabric, options, load, &mut report, progress)?,
+                TableForm::Ways => measure_ways(fabric, options, load, &mut report, progress)?,
+                TableForm::Cache => {}
             }
         }
+    }
+    if options.forms.contains(&TableForm::Cache) {
+        report.cache = Some(cache::measure(fabric, options, progress)?);
     }
     Ok((fabric.rank() == 0).then_some(report))
 }
@@ -135,6 +162,33 @@ fn measure_one_sided<F: Fabric>(
             let speed = subject.speed(mix, options.operations)?;
             progress(&format!("C={chunk}, load {load}, {mix}: {:.3} million operations per second", speed.median));
             report.speeds.push(SpeedReport { chunk, load, mix, speed });
+        }
+    }
+    Ok(())
+}
+
+/// The first mix only: all of them take the same ways.
+fn measure_ways<F: Fabric>(
+    fabric: &F,
+    options: &RankedOptions,
+    load: f64,
+    report: &mut RankedReport,
+    progress: &mut dyn FnMut(&str),
+) -> Result<(), StudyError> {
+    let Some(&mix) = options.mixes.first() else { return Ok(()) };
+    for &chunk in &options.chunks {
+        for way in [Way::Linear, Way::Quadratic, Way::Ahead] {
+            let table = OneSided::allocate(fabric, options.sizes())?;
+            let table = match way {
+                Way::Linear => table.with_chunks(Chunks::Fixed(chunk)),
+                Way::Quadratic => table.with_chunks(Chunks::Scattered(chunk)),
+                Way::Ahead => table.with_chunks(Chunks::Fixed(chunk)).reading_ahead(),
+            };
+            let mut subject = Subject::fill(fabric, table, options.slots, load)?;
+            let chunks = subject.chunks_per_insert()?;
+            let speed = subject.speed(mix, options.operations)?;
+            progress(&format!("{way:?}, C={chunk}, load {load}: {:.3} million operations per second", speed.median));
+            report.ways.push(WayReport { way, chunk, load, mix, chunks, speed });
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! What the study found out.
 
+use super::Way;
 use crate::Spread;
 use crate::table_study::Mix;
 use crate::unique::unique;
@@ -20,6 +21,10 @@ pub struct RankedReport {
     pub owned: Vec<OwnedReport>,
     /// Chunks that inserts read.
     pub chunks: Vec<ChunksReport>,
+    /// Ways of the one-sided form through the index.
+    pub ways: Vec<WayReport>,
+    /// The cache of operations.
+    pub cache: Option<CacheReport>,
 }
 
 impl RankedReport {
@@ -56,6 +61,42 @@ pub struct OwnedReport {
     pub mix: Mix,
     /// Million operations per second of all ranks together, by rounds.
     pub speed: Spread,
+}
+
+/// Searches that go on after a chunk in some way.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct WayReport {
+    /// The way.
+    pub way: Way,
+    /// Slots read at a time.
+    pub chunk: usize,
+    /// Share of slots that are taken.
+    pub load: f64,
+    /// Finds and inserts.
+    pub mix: Mix,
+    /// Chunks that an insert asks for, on average.
+    pub chunks: f64,
+    /// Million operations per second of all ranks together, by rounds.
+    pub speed: Spread,
+}
+
+/// Throughput of the cache of operations, in million operations per second of all ranks together, by rounds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CacheReport {
+    /// Results that were put.
+    pub puts: Spread,
+    /// Results that were asked for and had been put.
+    pub hits: Spread,
+    /// Results that were asked for and had not been put.
+    pub misses: Spread,
+    /// The share of those that had been put that was still there.
+    pub remembered: f64,
+    /// Requests to other ranks for each put.
+    pub remote_per_put: f64,
+    /// Requests to other ranks for each get of what had been put.
+    pub remote_per_hit: f64,
+    /// Requests to other ranks for each get of what had not been put.
+    pub remote_per_miss: f64,
 }
 
 /// Chunks that an insert reads.

@@ -1,6 +1,7 @@
 //! The report as tables of text.
 
-use super::report::{ChunksReport, RankedReport};
+use super::Way;
+use super::report::{CacheReport, ChunksReport, RankedReport, WayReport};
 use crate::numbers::{count, significant};
 use crate::text::TextTable;
 use crate::unique::unique;
@@ -36,6 +37,14 @@ impl fmt::Display for RankedReport {
             }
             write!(out, "{table}")?;
         }
+        self.write_chunks(out)?;
+        self.write_ways(out)?;
+        self.cache.as_ref().map_or(Ok(()), |cache| write_cache(out, cache))
+    }
+}
+
+impl RankedReport {
+    fn write_chunks(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.chunks.is_empty() {
             return Ok(());
         }
@@ -46,6 +55,48 @@ impl fmt::Display for RankedReport {
         self.chunks.iter().for_each(|report| table.row(row(report)));
         write!(out, "{table}")
     }
+
+    fn write_ways(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(WayReport { mix, .. }) = self.ways.first() else { return Ok(()) };
+        writeln!(
+            out,
+            "\nWhere a search goes on after a chunk: the next one, one at a distance that grows, or the next one,"
+        )?;
+        writeln!(
+            out,
+            "asked for before it is needed (where memory cannot be addressed). Million operations per second,"
+        )?;
+        writeln!(out, "{} % finds, and chunks that an insert asks for", mix.finds())?;
+        let mut table = TextTable::new(["C", "load", "linear", "", "quadratic", "", "ahead", ""], 0);
+        let settings = unique(self.ways.iter().map(|report| (report.chunk, report.load)));
+        for (chunk, load) in settings {
+            let mine = |way: Way| {
+                let mut reports = self.ways.iter().filter(move |report| (report.chunk, report.load) == (chunk, load));
+                reports.find(|report| report.way == way)
+            };
+            let cells = [Way::Linear, Way::Quadratic, Way::Ahead].into_iter().filter_map(mine);
+            let cells = cells.flat_map(|report| [significant(report.speed.median), format!("{:.3}", report.chunks)]);
+            table.row([chunk.to_string(), load.to_string()].into_iter().chain(cells));
+        }
+        write!(out, "{table}")
+    }
+}
+
+fn write_cache(out: &mut fmt::Formatter<'_>, cache: &CacheReport) -> fmt::Result {
+    writeln!(
+        out,
+        "\nThe cache of operations, as many entries as slots, half of them put ({:.1} % of these are remembered)",
+        cache.remembered * 100.0
+    )?;
+    let mut table = TextTable::new(["", "million per second", "requests to other ranks"], 1);
+    for (name, speed, remote) in [
+        ("put", &cache.puts, cache.remote_per_put),
+        ("get what was put", &cache.hits, cache.remote_per_hit),
+        ("get what was not", &cache.misses, cache.remote_per_miss),
+    ] {
+        table.row([name.to_owned(), significant(speed.median), format!("{remote:.3}")]);
+    }
+    write!(out, "{table}")
 }
 
 fn row(report: &ChunksReport) -> [String; 6] {
