@@ -64,7 +64,7 @@ def small(name):
 
 def check_counts(options):
     """Every .bdd file, against what is known."""
-    known, wrong, right, others = known_counts(options.models), 0, 0, 0
+    known, wrong, right, new, silent = known_counts(options.models), 0, 0, 0, 0
     for name, path in find_models(options.models, "bdd", []):
         if name in LEFT_OUT:
             continue
@@ -76,14 +76,17 @@ def check_counts(options):
             answers.add(states[1] if code == 0 and states else (text.splitlines() or ["said nothing"])[-1])
         if answers == {known.get(name)}:
             right += 1
-        elif any(answer.isdigit() and answer != known.get(name, answer) for answer in answers):
+        elif name not in known and len(answers) == 1 and answers.copy().pop().isdigit():
+            new += 1
+            print(f"{path}: {', '.join(answers)} each time, and nothing to compare that with", flush=True)
+        elif all(answer.isdigit() for answer in answers) or any(answer.isdigit() and answer != known.get(name) for answer in answers):
             wrong += 1
-            print(f"{path}: WRONG {', '.join(sorted(answers))}, not {known[name]}", flush=True)
+            print(f"{path}: WRONG {', '.join(sorted(answers))}, not {known.get(name, 'the same each time')}", flush=True)
         else:
-            others += 1
-            print(f"{path}: no known count, or no answer: {', '.join(sorted(answers))}", flush=True)
-    print(f"counts: {right} right each time, {wrong} wrong, {others} not compared", flush=True)
-    return wrong == 0 and right > 0
+            silent += 1
+            print(f"{path}: NO ANSWER: {', '.join(sorted(answers))}", flush=True)
+    print(f"counts: {right} right each time, {wrong} wrong, {silent} without an answer, {new} not known", flush=True)
+    return wrong == 0 and silent == 0 and right > 0
 
 
 def check_nets(options):
