@@ -118,6 +118,8 @@ impl Cuda {
         let (answers, counters) = self.run(&as_they_are(keep), Purpose::Copy(places))?;
         let results = self.results(answers)?;
         self.tables.swap(0, 1);
+        // What was asked is about sets of the table that is left behind.
+        self.forget().map_err(|error| Trouble::Device(describe(&error)))?;
         (self.capacity, self.used) = (places, counters.made as usize);
         self.figures.collections += 1;
         Ok(results)
