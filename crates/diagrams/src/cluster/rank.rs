@@ -64,6 +64,7 @@ pub struct Traffic {
 
 impl Traffic {
     pub fn figures(&self) -> RankFigures {
+        // Relaxed, here and below: counters say nothing about other memory.
         let sum = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         RankFigures {
             counters: Counters::default(),

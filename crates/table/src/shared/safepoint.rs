@@ -134,6 +134,7 @@ impl TableWorker<'_, '_> {
         self.shared.live.items()[self.share_of(self.mark_words, 64)].iter().for_each(|word| word.set(0));
         if self.number == 0 {
             self.shared.control.marking.restart();
+            // Relaxed: the others add to it after the next meeting.
             self.shared.control.marked.store(0, Ordering::Relaxed);
         }
         if self.number == 0

@@ -217,6 +217,7 @@ impl Program for Product {
 
     /// A digest of the product; leaves nothing of it to the next run.
     fn checked(&self, _: u64) -> u64 {
+        // Relaxed: the run is over, and its end has made all that was written visible.
         let taken = self.product.iter().map(|place| place.swap(f64::NAN.to_bits(), Ordering::Relaxed));
         digest(&times(taken.map(f64::from_bits), &self.weights()))
     }
