@@ -10,13 +10,31 @@ use common::{Expected, at_most, code, exit, expected, json, model, run};
 /// States of the models that are small enough for slow modes.
 const SMALL_MODEL: &str = "30000";
 
-fn seconds() -> String {
-    std::env::var("TREMULA_TEST_SECONDS").unwrap_or_else(|_| "2".to_owned())
+/// Models that take longer than a test has time for, unless they are saturated.
+const LONG_MODELS: [&str; 10] = [
+    "beem/collision.4",
+    "beem/lamport.5",
+    "beem/schedule_world.2",
+    "petri-bdd/Kanban-10",
+    "petri-bdd/RAS-C-50",
+    "petri-bdd/cs_repetitions-3",
+    "sylvan/collision.4",
+    "sylvan/lifts.6",
+    "sylvan/schedule_world.2",
+    "sylvan/schedule_world.3",
+];
+
+/// The time for one run: no more than it takes to see that it ends properly, where there will be no answer.
+fn seconds(path: &str, strategy: &str) -> String {
+    let saturates = ["auto", "saturation"].contains(&strategy);
+    let is_long = LONG_MODELS.iter().any(|model| path.starts_with(model)) && !saturates;
+    let usual = if is_long { "0.3" } else { "2" };
+    std::env::var("TREMULA_TEST_SECONDS").unwrap_or_else(|_| usual.to_owned())
 }
 
 /// Explore and check; was there an answer?
 fn explore(expected: &Expected, strategy: &str, more: &[&str]) -> bool {
-    let (path, seconds) = (model(&expected.path), seconds());
+    let (path, seconds) = (model(&expected.path), seconds(&expected.path, strategy));
     let args = [&["reach", &path, "--json", "--strategy", strategy, "--timeout", &seconds], more].concat();
     let output = run(&args);
     let value = json(&output);
