@@ -165,9 +165,9 @@ match self.state.load(Ordering::Acquire) {
 match self.state.load(Ordering::Relaxed) {
 END
 mutant transfer-answer-relaxed crates/tasks/src/cells.rs loom tasks '' <<'END'
-parcels.len() as u32, Ordering::Release)
+store(ANSWERED + count, Ordering::Release)
 ====
-parcels.len() as u32, Ordering::Relaxed)
+store(ANSWERED + count, Ordering::Relaxed)
 END
 mutant transfer-take-relaxed crates/tasks/src/cells.rs loom tasks '' <<'END'
 let state = self.state.load(Ordering::Acquire);

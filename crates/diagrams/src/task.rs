@@ -20,7 +20,7 @@ use crate::ops::restrict::Restrict;
 use crate::ops::saturate::Saturate;
 use crate::ops::xor::Xor;
 use tremula_table::{Interrupt, Ref};
-use tremula_tasks::{Plain, WORDS, Word};
+use tremula_tasks::{Plain, Word};
 
 /// Any operation with its operands.
 #[derive(Copy, Clone)]
@@ -115,7 +115,9 @@ fn solve<E: Exec, O: Operation>(exec: &mut E, env: &Env, operation: O) -> Outcom
 }
 
 impl Plain for Task {
-    fn to_words(self) -> [u64; WORDS] {
+    type Words = [u64; 2];
+
+    fn to_words(self) -> [u64; 2] {
         let (code, [a, b, c]): (u64, [u32; 3]) = match self {
             Task::And(operation) => (0, operation.words()),
             Task::Xor(operation) => (1, operation.words()),
@@ -145,10 +147,10 @@ impl Plain for Task {
             Task::ListSaturate(operation) => (25, operation.words()),
             Task::AddNext(operation) => (26, operation.words()),
         };
-        [code << 32 | u64::from(a), u64::from(b) << 32 | u64::from(c), 0, 0]
+        [code << 32 | u64::from(a), u64::from(b) << 32 | u64::from(c)]
     }
 
-    fn from_words([first, second, ..]: [u64; WORDS]) -> Task {
+    fn from_words([first, second]: [u64; 2]) -> Task {
         let words @ [a, b, c] = [first as u32, (second >> 32) as u32, second as u32];
         match first >> 32 {
             0 => Task::And(And::from_words(words)),
@@ -218,7 +220,7 @@ mod tests {
     #[test]
     fn tasks_round_trip_as_words() {
         for code in 0..=26 {
-            let words = [code << 32 | 0x1234_5678, 0x9ABC_DEF0 << 32 | 0x0FED_CBA9, 0, 0];
+            let words = [code << 32 | 0x1234_5678, 0x9ABC_DEF0 << 32 | 0x0FED_CBA9];
             let again = Task::from_words(words).to_words();
             // Operations on two operands leave the third word out.
             assert_eq!((again[0], again[1] >> 32), (words[0], words[1] >> 32), "code {code}");

@@ -3,36 +3,45 @@
 //! A *transfer cell* belongs to a thief, which waits there for the answer to its one outstanding request. A *result cell*
 //! belongs to a victim, one for each task that it has given away. A cell's words are written by one side only, before its
 //! state is stored with Release, and read by the other after it has seen that state with Acquire.
+//!
+//! Tasks lie in a transfer cell one after the other, each with a word that says where its result belongs. They have as many
+//! words as their type says, so the short ones lie close together: one of six words or fewer is in the cache line of the
+//! cell's state. An answer carries fewer of the long ones.
 
-use crate::plain::WORDS;
+use crate::plain::{MOST_WORDS, Plain, Words};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
-/// Tasks that one answer can carry.
-pub const MOST_TASKS: usize = if cfg!(loom) { 2 } else { 16 };
+/// Tasks that one answer can carry, if they are short.
+const MOST_TASKS: usize = if cfg!(loom) { 2 } else { 16 };
+/// Words of a task of which that many fit in.
+const SHORT: usize = 4;
+/// Words of a transfer cell; loom keeps a history of each.
+const ROOM: usize = if cfg!(loom) { 1 + MOST_WORDS } else { MOST_TASKS * (1 + SHORT) };
+const _: () = assert!(MOST_WORDS < ROOM, "a single task of any length fits in");
 
-/// A task on its way: its words, and where its result belongs.
+/// Tasks of this type that one answer can carry, at least one.
+pub const fn most_tasks<T: Plain>() -> usize {
+    let fitting = ROOM / (1 + T::Words::LENGTH);
+    if fitting < MOST_TASKS { fitting } else { MOST_TASKS }
+}
+
+/// A task on its way, and where its result belongs.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Parcel {
+pub struct Parcel<T> {
     /// The task.
-    pub words: [u64; WORDS],
+    pub task: T,
     /// The worker that spawned it.
     pub victim: u32,
     /// Number of the result cell there.
     pub position: u32,
 }
 
-#[derive(Default)]
-#[repr(C)]
-struct Slot {
-    words: [AtomicU64; WORDS],
-    origin: AtomicU64,
-}
-
 /// Where a worker receives tasks.
 #[repr(C)]
 pub struct Transfer {
     state: AtomicU32,
-    slots: [Slot; MOST_TASKS],
+    /// For each task where its result belongs, then its words.
+    words: [AtomicU64; ROOM],
 }
 
 /// Nothing is expected.
@@ -49,7 +58,7 @@ const ANSWERED: u32 = 4;
 impl Transfer {
     /// A cell that expects nothing.
     pub fn new() -> Transfer {
-        Transfer { state: AtomicU32::new(CLOSED), slots: std::array::from_fn(|_| Slot::default()) }
+        Transfer { state: AtomicU32::new(CLOSED), words: std::array::from_fn(|_| AtomicU64::new(0)) }
     }
 
     /// Expect an answer. By the owner, before the request.
@@ -82,35 +91,45 @@ impl Transfer {
         self.state.compare_exchange(WANTED, RESERVED, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Hand over tasks; none is an answer too. By the worker that was asked, or that has reserved the cell.
-    pub fn answer(&self, parcels: &[Parcel]) {
-        for (slot, parcel) in self.slots.iter().zip(parcels) {
-            // Relaxed: published by the Release below.
-            for (cell, word) in slot.words.iter().zip(parcel.words) {
+    /// Hand over tasks, at most [`most_tasks`]; none is an answer too. By the worker that was asked, or that has reserved the
+    /// cell.
+    pub fn answer<T: Plain>(&self, parcels: impl IntoIterator<Item = Parcel<T>>) {
+        let mut count = 0;
+        // Places first: what has left `parcels` must not find that there is none.
+        for (cells, parcel) in self.places::<T>().zip(parcels) {
+            let origin = u64::from(parcel.victim) << 32 | u64::from(parcel.position);
+            // Relaxed, both: published by the Release below.
+            cells[0].store(origin, Ordering::Relaxed);
+            for (cell, &word) in cells[1..].iter().zip(parcel.task.to_words().as_ref()) {
                 cell.store(word, Ordering::Relaxed);
             }
-            slot.origin.store(u64::from(parcel.victim) << 32 | u64::from(parcel.position), Ordering::Relaxed);
+            count += 1;
         }
         // Release pairs with the Acquire in `take`.
-        self.state.store(ANSWERED + parcels.len() as u32, Ordering::Release);
+        self.state.store(ANSWERED + count, Ordering::Release);
     }
 
     /// The answer, if it is there; the cell is closed then. By the owner.
-    pub fn take(&self, mut receive: impl FnMut(Parcel)) -> bool {
+    pub fn take<T: Plain>(&self, mut receive: impl FnMut(Parcel<T>)) -> bool {
         // Acquire pairs with the Release in `answer`.
         let state = self.state.load(Ordering::Acquire);
         if state < ANSWERED {
             return false;
         }
-        for slot in &self.slots[..(state - ANSWERED) as usize] {
-            // Relaxed: ordered by the Acquire above.
-            let words = std::array::from_fn(|at| slot.words[at].load(Ordering::Relaxed));
-            let origin = slot.origin.load(Ordering::Relaxed);
-            receive(Parcel { words, victim: (origin >> 32) as u32, position: origin as u32 });
+        for cells in self.places::<T>().take((state - ANSWERED) as usize) {
+            // Relaxed, both: ordered by the Acquire above.
+            let origin = cells[0].load(Ordering::Relaxed);
+            let task = T::from_words(T::Words::from_fn(|at| cells[1 + at].load(Ordering::Relaxed)));
+            receive(Parcel { task, victim: (origin >> 32) as u32, position: origin as u32 });
         }
         // Relaxed: the next `expect_answer` or `invite` is by this thread too.
         self.state.store(CLOSED, Ordering::Relaxed);
         true
+    }
+
+    /// Where tasks of this type lie.
+    fn places<T: Plain>(&self) -> impl Iterator<Item = &[AtomicU64]> {
+        self.words.chunks_exact(1 + T::Words::LENGTH).take(most_tasks::<T>())
     }
 }
 

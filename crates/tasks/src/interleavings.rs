@@ -7,7 +7,7 @@ use crate::attention::{Attention, GIFT, HUNGRY, REQUEST, RESULT};
 use crate::cells::{Outcome, Parcel, ResultCell, Transfer};
 use crate::deque::{Asked, Deque, Private, Split};
 use crate::patience::Patience;
-use crate::plain::WORDS;
+use crate::plain::Plain;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
@@ -131,16 +131,16 @@ fn a_mark_stays_until_it_is_lowered() {
 
 // ---- cells ----------------------------------------------------------------------------------------------------------
 
-fn parcel(number: u64) -> Parcel {
-    Parcel { words: [number, number + 1, number + 2, number + 3], victim: number as u32, position: 7 }
+fn parcel(number: u64) -> Parcel<[u64; 4]> {
+    Parcel { task: [number, number + 1, number + 2, number + 3], victim: number as u32, position: 7 }
 }
 
-fn received(transfer: &Transfer) -> Option<Vec<Parcel>> {
+fn received<T: Plain>(transfer: &Transfer) -> Option<Vec<Parcel<T>>> {
     let mut parcels = Vec::new();
     transfer.take(|parcel| parcels.push(parcel)).then_some(parcels)
 }
 
-fn awaited(transfer: &Transfer) -> Vec<Parcel> {
+fn awaited<T: Plain>(transfer: &Transfer) -> Vec<Parcel<T>> {
     let mut parcels = None;
     wait_until(|| {
         parcels = received(transfer);
@@ -158,7 +158,7 @@ fn a_gift_is_given_by_one_or_withdrawn() {
             beside(&cell, move |cell| {
                 let reserved = cell.is_wanted() && cell.reserve();
                 if reserved {
-                    cell.answer(&[parcel(number)]);
+                    cell.answer([parcel(number)]);
                 }
                 reserved
             })
@@ -181,7 +181,7 @@ fn a_cell_is_reused_after_it_was_read() {
         let giver = beside(&cell, |cell| {
             for number in [10, 20] {
                 wait_until(|| cell.reserve());
-                cell.answer(&[parcel(number), parcel(number + 1)]);
+                cell.answer([parcel(number), parcel(number + 1)]);
             }
         });
         for number in [10, 20] {
@@ -260,8 +260,8 @@ impl<D: Deque> Stage<D> {
             Asked::Loot(parcel) => vec![parcel],
         };
         for parcel in parcels {
-            assert_eq!((parcel.victim, &parcel.words[1..]), (0, &[0; WORDS - 1][..]));
-            let result = self.run(parcel.words[0]);
+            assert_eq!(parcel.victim, 0);
+            let result = self.run(parcel.task);
             self.deque.deliver(parcel.position, Some(result));
         }
     }
@@ -270,7 +270,7 @@ impl<D: Deque> Stage<D> {
     fn answer(&self, owner: &mut D::Owner<u64>) {
         while let Some(thief) = self.deque.next_request(owner) {
             let parcel = self.deque.give(owner, thief);
-            self.cells[thief].answer(parcel.as_slice());
+            self.cells[thief].answer(parcel);
         }
     }
 

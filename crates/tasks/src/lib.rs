@@ -61,7 +61,7 @@ pub use allies::{Alliance, Allies};
 pub use deque::{Deque, Private, Split};
 pub use fibers::{Board, Driver, Fiber, Fibers, Ticket};
 pub use lanes::{Lane, Lanes};
-pub use plain::{Plain, WORDS, Word};
+pub use plain::{MOST_WORDS, Plain, Word, Words};
 pub use pool::{Panicked, Pool, PoolOptions};
 pub use statistics::{Histogram, Statistics};
 pub use synced::Synced;

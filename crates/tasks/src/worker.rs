@@ -1,10 +1,10 @@
 //! A worker: runs tasks, spawns and syncs, answers thieves, and steals when it has nothing of its own to do.
 
 use crate::attention::{FINISHED, GIFT, HUNGRY, POISON, REQUEST, RESULT, USER, USER_SHIFT};
-use crate::cells::{MOST_TASKS, Outcome, Parcel};
+use crate::cells::{Outcome, Parcel, most_tasks};
 use crate::crew::{Abandoned, Crew, Mate};
 use crate::deque::{Asked, Deque, Private};
-use crate::plain::{Plain, WORDS, Word};
+use crate::plain::{Plain, Word};
 use crate::statistics::Statistics;
 use crate::synced::Synced;
 use crate::tactics::{StealAmount, Tactics};
@@ -57,7 +57,7 @@ pub struct Worker<'r, W: Work + ?Sized, D: Deque = Private> {
     tactics: Tactics,
     least_stack: usize,
     /// Tasks received together with the one that runs; they go to thieves first.
-    received: Vec<Parcel>,
+    received: Vec<Parcel<W::Task>>,
     /// Tasks to be given away as soon as they are spawned: at first, if so told, one for each other worker.
     to_share: usize,
     /// The oldest task, by position, and at how many looks in a row it was that.
@@ -234,26 +234,18 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
                 StealAmount::Many(count) => count,
                 StealAmount::Half => (self.me.deque.spare(&self.own) + self.received.len()).div_ceil(2),
             };
-            self.hand_over(thief, wanted.clamp(1, MOST_TASKS));
+            self.hand_over(thief, wanted.clamp(1, most_tasks::<W::Task>()));
         }
     }
 
     /// Answer `thief` with up to `wanted` tasks.
     fn hand_over(&mut self, thief: usize, wanted: usize) {
-        let mut parcels = [Parcel { words: [0; WORDS], victim: 0, position: 0 }; MOST_TASKS];
-        let mut count = 0;
-        while count < wanted
-            && let Some(parcel) = self.oldest_task(thief)
-        {
-            parcels[count] = parcel;
-            count += 1;
-        }
         let mate = &self.crew.mates()[thief];
-        mate.transfer.answer(&parcels[..count]);
+        mate.transfer.answer(std::iter::from_fn(|| self.oldest_task(thief)).take(wanted));
         mate.attention.raise(GIFT);
     }
 
-    fn oldest_task(&mut self, thief: usize) -> Option<Parcel> {
+    fn oldest_task(&mut self, thief: usize) -> Option<Parcel<W::Task>> {
         self.received.pop().or_else(|| self.me.deque.give(&mut self.own, thief))
     }
 
@@ -462,11 +454,10 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
         self.received = mine;
     }
 
-    fn run_parcel(&mut self, parcel: &Parcel) {
+    fn run_parcel(&mut self, parcel: &Parcel<W::Task>) {
         let depth = D::len(&self.own);
-        let task = W::Task::from_words(parcel.words);
         let work = self.work;
-        let outcome = catch_unwind(AssertUnwindSafe(|| work.run(self, task)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| work.run(self, parcel.task)));
         let result = match outcome {
             Ok(answer) => Some(answer.to_word()),
             Err(payload) => {

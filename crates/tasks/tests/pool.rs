@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tremula_fabric::topology::Topology;
-use tremula_tasks::{Deque, Pool, PoolOptions, Private, Split, StealAmount, Tactics, Work, Worker};
+use tremula_tasks::{Deque, MOST_WORDS, Pool, PoolOptions, Private, Split, StealAmount, Tactics, Work, Worker};
 
 /// Fibonacci numbers, one task per call; panics at `poison`.
 struct Fibonacci {
@@ -76,6 +76,57 @@ fn a_pool_on_this_machine_has_a_place_for_each_worker_or_none() {
         assert!(options.cpus.is_empty() || options.cpus.len() == workers);
         assert_eq!(options.distances.len(), options.cpus.len());
     }
+}
+
+/// The sum of all numbers of so many bits. A task has a list of the bits that are not yet chosen, which is as long as a task
+/// may be, and checks it.
+struct Choices;
+
+const CHOICES: usize = MOST_WORDS - 2;
+
+/// The sum of those chosen, how many are left, and these.
+type Choice = [u64; MOST_WORDS];
+
+impl Work for Choices {
+    type Task = Choice;
+    type Answer = u64;
+    type State = ();
+    fn state(&self, _: usize) {}
+    fn run<D: Deque>(&self, worker: &mut Worker<'_, Self, D>, task: Choice) -> u64 {
+        let left = task[1] as usize;
+        let expected = |at: usize| if at < left { 1 << at } else { 0 };
+        assert!((0..CHOICES).all(|at| task[2 + at] == expected(at)), "{task:?}");
+        if left == 0 {
+            return task[0];
+        }
+        let mut without = task;
+        without[1] -= 1;
+        without[1 + left] = 0;
+        let mut with = without;
+        with[0] += task[1 + left];
+        worker.spawn(with);
+        self.run(worker, without) + worker.join()
+    }
+}
+
+fn right_with_long_tasks<D: Deque>() {
+    let whole = std::array::from_fn(|at| if at < 2 { [0, CHOICES as u64][at] } else { 1 << (at - 2) });
+    let sum = (0..1 << CHOICES).sum();
+    for amount in AMOUNTS {
+        let mut pool: Pool<D> = Pool::new(options(4, amount)).unwrap();
+        // Until tasks have changed hands: how many runs that takes, the system decides.
+        let changed_hands = (0..1000).any(|_| {
+            assert_eq!(pool.run(&Choices, whole).unwrap(), sum, "{amount:?}");
+            pool.statistics().steals > 10
+        });
+        assert!(changed_hands, "{amount:?}");
+    }
+}
+
+#[test]
+fn long_tasks_arrive_whole() {
+    right_with_long_tasks::<Private>();
+    right_with_long_tasks::<Split>();
 }
 
 fn reusable<D: Deque>() {

@@ -74,7 +74,7 @@ pub struct StolenTask([u32; 4]);
 
 impl StolenTask {
     pub fn new(task: Task) -> StolenTask {
-        let [first, second, ..] = task.to_words();
+        let [first, second] = task.to_words();
         StolenTask([(first >> 32) as u32, first as u32, (second >> 32) as u32, second as u32])
     }
 
@@ -85,7 +85,7 @@ impl StolenTask {
 
     pub fn task(self) -> Task {
         let [code, a, b, c] = self.0.map(u64::from);
-        Task::from_words([code << 32 | a, b << 32 | c, 0, 0])
+        Task::from_words([code << 32 | a, b << 32 | c])
     }
 }
 

@@ -14,7 +14,7 @@ pub use private::Private;
 pub use split::Split;
 
 /// What a thief gets when it turns to a victim.
-pub enum Asked {
+pub enum Asked<T> {
     /// Nothing, and nothing will come.
     Refused,
     /// Nothing yet; the victim is to be alerted, so that it has something for the next thief.
@@ -22,7 +22,7 @@ pub enum Asked {
     /// The victim is to be alerted, and will answer in the thief's transfer cell.
     Wait,
     /// A task.
-    Loot(Parcel),
+    Loot(Parcel<T>),
 }
 
 /// The part of a deque that other workers see; the owner's part is kept by the owner.
@@ -46,7 +46,7 @@ pub trait Deque: Send + Sync + Sized + 'static {
     /// Tasks that can be given away.
     fn spare<T: Plain>(&self, owner: &Self::Owner<T>) -> usize;
     /// Give the oldest task to `thief`.
-    fn give<T: Plain>(&self, owner: &mut Self::Owner<T>, thief: usize) -> Option<Parcel>;
+    fn give<T: Plain>(&self, owner: &mut Self::Owner<T>, thief: usize) -> Option<Parcel<T>>;
 
     /// What became of the youngest task, which was taken, and by whom.
     fn youngest<T: Plain>(&self, owner: &Self::Owner<T>) -> (Outcome, usize);
@@ -56,7 +56,7 @@ pub trait Deque: Send + Sync + Sized + 'static {
     fn arrived<T: Plain>(&self, owner: &Self::Owner<T>, each: &mut dyn FnMut(u64));
 
     /// A thief turns to this deque.
-    fn ask(&self, thief: usize) -> Asked;
+    fn ask<T: Plain>(&self, thief: usize) -> Asked<T>;
     /// The owner was alerted: the next thief that waits for an answer, if any.
     fn next_request<T: Plain>(&self, owner: &mut Self::Owner<T>) -> Option<usize>;
     /// A thief delivers the result of the task at `position`; none if it has panicked.

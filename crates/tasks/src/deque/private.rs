@@ -85,15 +85,15 @@ impl Deque for Private {
         owner.tasks.len().min(ResultCells::MOST).saturating_sub(owner.thieves.len())
     }
 
-    fn give<T: Plain>(&self, owner: &mut Own<T>, thief: usize) -> Option<Parcel> {
+    fn give<T: Plain>(&self, owner: &mut Own<T>, thief: usize) -> Option<Parcel<T>> {
         let position = owner.thieves.len();
-        let task = owner.tasks.get(position)?;
+        let task = *owner.tasks.get(position)?;
         if position == ResultCells::MOST {
             return None;
         }
         self.results.cell(position).expect();
         owner.thieves.push(thief as u32);
-        Some(Parcel { words: task.to_words(), victim: owner.number, position: position as u32 })
+        Some(Parcel { task, victim: owner.number, position: position as u32 })
     }
 
     fn youngest<T: Plain>(&self, owner: &Own<T>) -> (Outcome, usize) {
@@ -114,7 +114,7 @@ impl Deque for Private {
         }
     }
 
-    fn ask(&self, thief: usize) -> Asked {
+    fn ask<T: Plain>(&self, thief: usize) -> Asked<T> {
         let me = thief as u32 + 1;
         let enter = |slot: &CachePadded<AtomicU32>| {
             // Relaxed read: saves the exchange where it would fail. Release pairs with the Acquire in `next_request`: the

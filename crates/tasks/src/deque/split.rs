@@ -4,22 +4,28 @@
 //! both do it by exchanging the whole word, so neither can miss what the other does. A thief reads a task after the
 //! exchange that makes it its own; the owner leaves that slot alone until the result is there. A word that returns to an
 //! earlier value is harmless for the same reason.
+//!
+//! A slot has words for a short task. A longer one takes several slots in a row, and its result is that of the first; so
+//! short ones pay nothing for the long ones, of which there are fewer in the end.
 
 use super::{Asked, Deque};
 use crate::cells::{Outcome, Parcel, ResultCell};
-use crate::plain::{Plain, WORDS};
+use crate::plain::{Plain, Words};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crossbeam_utils::CachePadded;
 
-/// Tasks beyond this depth stay with the owner.
+/// Tasks for which there is no slot stay with the owner.
 const SLOTS: usize = if cfg!(any(loom, shuttle)) { 4 } else { 1 << 17 };
+
+/// Words of a task that fits into one slot.
+const SHORT: usize = 4;
 
 /// The taker of a slot has not yet said who it is.
 const UNKNOWN: u32 = u32::MAX;
 
 #[derive(Default)]
 struct Slot {
-    words: [AtomicU64; WORDS],
+    words: [AtomicU64; SHORT],
     thief: AtomicU32,
     result: ResultCell,
 }
@@ -31,7 +37,7 @@ pub struct Split {
     number: AtomicU32,
 }
 
-/// A split deque, as its owner sees it.
+/// A split deque, as its owner sees it. Its numbers, and those of the shared word, count tasks.
 pub struct Own<T> {
     /// Tasks in slots.
     head: usize,
@@ -49,11 +55,34 @@ fn unpack(ends: u64) -> (usize, usize) {
     (ends as u32 as usize, (ends >> 32) as usize)
 }
 
+/// Slots that a task takes.
+const fn slots_of<T: Plain>() -> usize {
+    if T::Words::LENGTH <= SHORT { 1 } else { T::Words::LENGTH.div_ceil(SHORT) }
+}
+
+/// Tasks that there are slots for.
+const fn most_tasks<T: Plain>() -> usize {
+    SLOTS / slots_of::<T>()
+}
+
 impl Split {
-    fn parcel(&self, position: usize) -> Parcel {
-        // Relaxed: ordered by the Acquire of the exchange that took the slot; the number changes only between runs.
-        let words = std::array::from_fn(|at| self.slots[position].words[at].load(Ordering::Relaxed));
-        Parcel { words, victim: self.number.load(Ordering::Relaxed), position: position as u32 }
+    /// The slots of a task, by its number.
+    #[inline]
+    fn slots<T: Plain>(&self, task: usize) -> &[Slot] {
+        &self.slots[task * slots_of::<T>()..][..slots_of::<T>()]
+    }
+
+    #[inline]
+    fn task<T: Plain>(&self, number: usize) -> T {
+        let slots = self.slots::<T>(number);
+        // Relaxed: the owner has written it, or it is ordered by the Acquire of the exchange that took the slot.
+        T::from_words(T::Words::from_fn(|at| slots[at / SHORT].words[at % SHORT].load(Ordering::Relaxed)))
+    }
+
+    fn parcel<T: Plain>(&self, number: usize) -> Parcel<T> {
+        // Relaxed: it changes only between runs.
+        let victim = self.number.load(Ordering::Relaxed);
+        Parcel { task: self.task(number), victim, position: (number * slots_of::<T>()) as u32 }
     }
 
     /// Exchange the ends, unless they are no longer `seen`.
@@ -118,20 +147,21 @@ impl Deque for Split {
 
     #[inline]
     fn push<T: Plain>(&self, owner: &mut Own<T>, task: T) {
-        let Some(slot) = self.slots.get(owner.head) else {
+        if owner.head == most_tasks::<T>() {
             owner.overflow.push(task);
             return;
-        };
-        for (cell, word) in slot.words.iter().zip(task.to_words()) {
+        }
+        let (slots, words) = (self.slots::<T>(owner.head), task.to_words());
+        for (at, &word) in words.as_ref().iter().enumerate() {
             // Relaxed: published by the exchange that opens the slot.
-            cell.store(word, Ordering::Relaxed);
+            slots[at / SHORT].words[at % SHORT].store(word, Ordering::Relaxed);
         }
         owner.head += 1;
     }
 
     #[inline]
     fn pop<T: Plain>(&self, owner: &mut Own<T>) -> Option<T> {
-        if owner.head == SLOTS
+        if owner.head == most_tasks::<T>()
             && let Some(task) = owner.overflow.pop()
         {
             return Some(task);
@@ -140,7 +170,7 @@ impl Deque for Split {
             return None;
         }
         owner.head -= 1;
-        Some(T::from_words(self.parcel(owner.head).words))
+        Some(self.task(owner.head))
     }
 
     #[inline]
@@ -153,7 +183,7 @@ impl Deque for Split {
         owner.head - unpack(self.ends.load(Ordering::Relaxed)).0
     }
 
-    fn give<T: Plain>(&self, owner: &mut Own<T>, thief: usize) -> Option<Parcel> {
+    fn give<T: Plain>(&self, owner: &mut Own<T>, thief: usize) -> Option<Parcel<T>> {
         if self.spare(owner) == 0 {
             return None;
         }
@@ -165,7 +195,7 @@ impl Deque for Split {
     }
 
     fn youngest<T: Plain>(&self, owner: &Own<T>) -> (Outcome, usize) {
-        let slot = &self.slots[owner.head - 1];
+        let slot = &self.slots::<T>(owner.head - 1)[0];
         // Relaxed: a hint whom to steal from.
         (slot.result.outcome(), slot.thief.load(Ordering::Relaxed) as usize)
     }
@@ -173,7 +203,7 @@ impl Deque for Split {
     fn forget_youngest<T: Plain>(&self, owner: &mut Own<T>) {
         owner.head -= 1;
         owner.split = owner.head;
-        let slot = &self.slots[owner.head];
+        let slot = &self.slots::<T>(owner.head)[0];
         slot.result.expect();
         // Relaxed: a hint; and an empty open part offers nothing, so no thief changes the word meanwhile.
         slot.thief.store(UNKNOWN, Ordering::Relaxed);
@@ -184,14 +214,14 @@ impl Deque for Split {
     fn arrived<T: Plain>(&self, owner: &Own<T>, each: &mut dyn FnMut(u64)) {
         // Relaxed: the slots' own states are read with Acquire.
         let taken = unpack(self.ends.load(Ordering::Relaxed)).0;
-        for slot in &self.slots[..taken.min(owner.head)] {
-            if let Outcome::Done(value) = slot.result.outcome() {
+        for number in 0..taken.min(owner.head) {
+            if let Outcome::Done(value) = self.slots::<T>(number)[0].result.outcome() {
                 each(value);
             }
         }
     }
 
-    fn ask(&self, thief: usize) -> Asked {
+    fn ask<T: Plain>(&self, thief: usize) -> Asked<T> {
         // Relaxed: the exchange checks it.
         let seen = self.ends.load(Ordering::Relaxed);
         let (tail, split) = unpack(seen);
@@ -202,7 +232,7 @@ impl Deque for Split {
             return Asked::Refused;
         }
         // Relaxed: a hint for the owner.
-        self.slots[tail].thief.store(thief as u32, Ordering::Relaxed);
+        self.slots::<T>(tail)[0].thief.store(thief as u32, Ordering::Relaxed);
         Asked::Loot(self.parcel(tail))
     }
 

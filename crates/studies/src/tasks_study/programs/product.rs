@@ -7,7 +7,7 @@
 use super::Program;
 use crate::tasks_study::our_pool::OurPool;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tremula_tasks::{Deque, Panicked, Plain, WORDS, Work, Worker};
+use tremula_tasks::{Deque, Panicked, Plain, Work, Worker};
 
 /// Blocks of this side are multiplied without further tasks.
 const LEAF: usize = 16;
@@ -134,13 +134,15 @@ fn sequential(product: &Product, block: Block) {
 }
 
 impl Plain for Block {
+    type Words = [u64; 4];
+
     #[inline]
-    fn to_words(self) -> [u64; WORDS] {
+    fn to_words(self) -> [u64; 4] {
         [self.row, self.column, self.inner, self.side << 1 | usize::from(self.is_pair)].map(|number| number as u64)
     }
 
     #[inline]
-    fn from_words(words: [u64; WORDS]) -> Block {
+    fn from_words(words: [u64; 4]) -> Block {
         let [row, column, inner, shape] = words.map(|number| number as usize);
         Block { row, column, inner, side: shape >> 1, is_pair: shape & 1 == 1 }
     }

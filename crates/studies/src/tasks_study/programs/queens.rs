@@ -1,7 +1,7 @@
 //! All ways to place queens on a board so that none attacks another: a node per placed queen, row by row.
 
 use super::tree::Tree;
-use tremula_tasks::{Plain, WORDS};
+use tremula_tasks::Plain;
 
 /// As many queens as the board has rows.
 pub(crate) struct Queens {
@@ -53,13 +53,15 @@ impl Tree for Queens {
 }
 
 impl Plain for Attacked {
+    type Words = [u64; 3];
+
     #[inline]
-    fn to_words(self) -> [u64; WORDS] {
-        [self.columns.into(), self.rising.into(), self.falling.into(), 0]
+    fn to_words(self) -> [u64; 3] {
+        [self.columns.into(), self.rising.into(), self.falling.into()]
     }
 
     #[inline]
-    fn from_words([columns, rising, falling, _]: [u64; WORDS]) -> Attacked {
+    fn from_words([columns, rising, falling]: [u64; 3]) -> Attacked {
         Attacked { columns: columns as u32, rising: rising as u32, falling: falling as u32 }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::tree::Tree;
 use sha1::digest::generic_array::GenericArray;
-use tremula_tasks::{Plain, WORDS};
+use tremula_tasks::Plain;
 
 /// A node has no more children than this, except the root of a binomial tree.
 const MOST_CHILDREN: f64 = 100.0;
@@ -128,14 +128,16 @@ impl Tree for Uts {
 }
 
 impl Plain for Node {
+    type Words = [u64; 3];
+
     #[inline]
-    fn to_words(self) -> [u64; WORDS] {
+    fn to_words(self) -> [u64; 3] {
         let [a, b, c, d, e] = self.digest.map(u64::from);
-        [a << 32 | b, c << 32 | d, e << 32 | u64::from(self.depth), 0]
+        [a << 32 | b, c << 32 | d, e << 32 | u64::from(self.depth)]
     }
 
     #[inline]
-    fn from_words([ab, cd, e_depth, _]: [u64; WORDS]) -> Node {
+    fn from_words([ab, cd, e_depth]: [u64; 3]) -> Node {
         let high = |word: u64| (word >> 32) as u32;
         let low = |word: u64| word as u32;
         Node { digest: [high(ab), low(ab), high(cd), low(cd), high(e_depth)], depth: low(e_depth) }
