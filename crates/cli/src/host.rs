@@ -13,7 +13,7 @@ use crate::run::{Phase, Run};
 use crate::together::{NoResult, Told, agree, refuse_what_ranks_cannot};
 use tremula_diagrams::joint::{Follower, JointError, Leader, Setup};
 use tremula_diagrams::{Counters, Lease, Manager};
-use tremula_fabric::{Fabric, FabricError, Ground, Reduction};
+use tremula_fabric::{Distance, Fabric, FabricError, Ground, Reduction};
 use tremula_models::TransitionSystem;
 
 /// *Collective.* Can all ranks address the memory of rank 0, and is that wanted? Some knobs are for those who cannot.
@@ -39,8 +39,9 @@ where
         Err(FabricError::NoMemory { .. }) => return Ok(Err(model)),
         Err(error) => return Err(error.into()),
     };
+    let distance = |to| fabric.distance(to).unwrap_or(Distance::Machine);
     if fabric.rank() == 0 {
-        let leader = agree(fabric, Leader::new(&setup, segment).map_err(no_part))?;
+        let leader = agree(fabric, Leader::new(&setup, segment, distance).map_err(no_part))?;
         agree(fabric, Ok(()))?;
         let led = lead(args, run, model, leader);
         let own = led.as_ref().map_or([0; COLUMNS.len()], |(_, own)| *own);
@@ -51,7 +52,7 @@ where
     }
     drop(model);
     agree(fabric, Ok(()))?;
-    let follower = agree(fabric, Follower::new(&setup, segment, fabric.rank()).map_err(no_part))?;
+    let follower = agree(fabric, Follower::new(&setup, segment, fabric.rank(), distance).map_err(no_part))?;
     run.enter(Phase::Reach);
     let done = follower.wait();
     fabric.gather(0, &[done.steals, done.gifts, done.waits])?;

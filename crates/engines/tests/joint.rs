@@ -25,12 +25,13 @@ fn stressed(nodes: u64) -> Options {
 fn lead<R: Send>(setup: Setup, attention: &Attention, program: impl Fn(&Manager) -> R + Sync) -> R {
     let results = threads::run(setup.ranks, |fabric| {
         let segment = fabric.allocate(setup.words()).unwrap();
+        let distance = |to| fabric.distance(to).unwrap();
         if fabric.rank() > 0 {
             fabric.barrier();
-            Follower::new(&setup, segment, fabric.rank()).unwrap().wait();
+            Follower::new(&setup, segment, fabric.rank(), distance).unwrap().wait();
             return None;
         }
-        let leader = Leader::new(&setup, segment).unwrap();
+        let leader = Leader::new(&setup, segment, distance).unwrap();
         fabric.barrier();
         Some(leader.run(attention.clone(), &program).unwrap())
     });

@@ -2,6 +2,10 @@
 //!
 //! The process that leads has the first worker, and starts runs. All other workers, its own and those of other processes,
 //! are threads that wait for runs and take part in them, each with its own view of the work.
+//!
+//! A worker turns to those of its own process first, then to those of others, the nearest process first where that is
+//! [known](Allies::with_distances). What a task costs on its way grows with the distance, so one that goes far has to be
+//! large enough ([`Tactics::least_far`]).
 
 use crate::attention::QUIT;
 use crate::common::Common;
@@ -12,7 +16,7 @@ use crate::statistics::Statistics;
 use crate::tactics::Tactics;
 use crate::worker::{Work, Worker};
 use std::ops::Range;
-use tremula_fabric::Ground;
+use tremula_fabric::{Distance, Ground};
 
 /// What all processes agree on.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -45,7 +49,9 @@ impl Alliance {
 /// All workers, as one process sees them.
 pub struct Allies {
     crew: Crew<Private>,
-    tactics: Tactics,
+    alliance: Alliance,
+    /// How far each worker is from those of this process.
+    distances: Vec<u8>,
 }
 
 impl Allies {
@@ -61,9 +67,20 @@ impl Allies {
     }
 
     fn on(ground: Ground, alliance: &Alliance, process: usize, new: bool) -> Option<Allies> {
-        let tactics = alliance.tactics;
-        let common = Common::on(ground, alliance.workers(), tactics.request_slots, new)?;
-        Some(Allies { crew: Crew::with(common, alliance.numbers(process)), tactics })
+        let common = Common::on(ground, alliance.workers(), alliance.tactics.request_slots, new)?;
+        let crew = Crew::with(common, alliance.numbers(process));
+        // Without knowing more, all others are equally far.
+        Some(Allies { crew, alliance: *alliance, distances: Vec::new() }.with_distances(|_| Distance::Machine))
+    }
+
+    /// Tell how far other processes are from this one. Each process may know this in its own way.
+    pub fn with_distances(mut self, of: impl Fn(usize) -> Distance) -> Allies {
+        let distance = |number: usize| match self.crew.is_here(number) {
+            true => 0,
+            false => 1 + of(number / self.alliance.each) as u8,
+        };
+        self.distances = (0..self.alliance.workers()).map(distance).collect();
+        self
     }
 
     /// How many workers there are, in all processes.
@@ -103,6 +120,38 @@ impl Allies {
     }
 
     fn worker<'r, W: Work>(&'r self, work: &'r W, number: usize, least_stack: usize) -> Worker<'r, W, Private> {
-        Worker::new(work, &self.crew, number, self.tactics, least_stack, &[])
+        Worker::new(work, &self.crew, number, self.alliance.tactics, least_stack, &self.distances)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tremula_fabric::{Fabric, threads};
+
+    /// Distances of workers as process 1 of three sees them.
+    fn distances(tell: impl Fn(Allies) -> Allies + Sync) -> Vec<u8> {
+        let alliance = Alliance { processes: 3, each: 2, tactics: Tactics::default() };
+        let all = threads::run(1, |fabric| {
+            let mut ground = Ground::new(fabric.allocate(Ground::words_for([alliance.bytes()])).unwrap(), 0).unwrap();
+            let ground = ground.cut(alliance.bytes()).unwrap();
+            tell(Allies::on(ground, &alliance, 1, true).unwrap()).distances
+        });
+        all.unwrap().remove(0)
+    }
+
+    #[test]
+    fn workers_of_the_same_process_are_nearest() {
+        let told = distances(|allies| allies);
+        assert!(told[2..4] == [0, 0] && told[0] > 0, "{told:?}");
+        assert!([0, 1, 4, 5].iter().all(|&other| told[other] == told[0]), "{told:?}");
+    }
+
+    #[test]
+    fn near_processes_come_before_far_ones_and_after_the_own() {
+        let near = |process| if process == 2 { Distance::Same } else { Distance::Socket };
+        let told = distances(|allies| allies.with_distances(near));
+        assert!(told[2..4] == [0, 0] && told[4] > 0 && told[4] == told[5], "{told:?}");
+        assert!(told[0] > told[4] && told[0] == told[1], "{told:?}");
     }
 }

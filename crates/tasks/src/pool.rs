@@ -108,6 +108,7 @@ struct Run<'a, W, D> {
 impl<W: Work, D: Deque> Run<'_, W, D> {
     fn worker(&self, number: usize) -> Worker<'_, W, D> {
         let PoolOptions { tactics, least_stack, distances, .. } = self.options;
+        let distances = distances.get(number).map_or(&[][..], Vec::as_slice);
         Worker::new(self.work, self.crew, number, *tactics, *least_stack, distances)
     }
 

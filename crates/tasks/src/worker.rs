@@ -104,7 +104,7 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
         number: usize,
         tactics: Tactics,
         least_stack: usize,
-        distances: &[Vec<u8>],
+        distances: &[u8],
     ) -> Worker<'r, W, D> {
         let me = &crew.mates()[number];
         Worker {

@@ -12,12 +12,13 @@
 //! let counts = threads::run(2, |fabric| {
 //!     let setup = Setup { ranks: 2, workers: 2, bytes: 16 << 20, options: Options::default() };
 //!     let segment = fabric.allocate(setup.words()).unwrap();
+//!     let distance = |to| fabric.distance(to).unwrap();
 //!     if fabric.rank() > 0 {
 //!         fabric.barrier();
-//!         Follower::new(&setup, segment, fabric.rank()).unwrap().wait();
+//!         Follower::new(&setup, segment, fabric.rank(), distance).unwrap().wait();
 //!         return None;
 //!     }
-//!     let leader = Leader::new(&setup, segment).unwrap();
+//!     let leader = Leader::new(&setup, segment, distance).unwrap();
 //!     fabric.barrier();
 //!     let count = leader.run(Attention::default(), |manager| {
 //!         let (a, b) = (manager.var(0).unwrap(), manager.var(1).unwrap());
@@ -40,7 +41,7 @@ use guests::Guests;
 use notes::Notes;
 use std::io;
 use std::sync::Arc;
-use tremula_fabric::{Ground, Segment};
+use tremula_fabric::{Distance, Ground, Segment};
 use tremula_table::{Attention, Budget, Options, SetupError, Solo, TableGround};
 use tremula_tasks::{Alliance, Allies, Statistics, Tactics};
 
@@ -132,10 +133,16 @@ pub(crate) struct Lead {
 }
 
 impl Leader {
-    /// Prepare the segment, whose part on rank 0 is used. Others may [follow](Follower::new) when this has returned.
-    pub fn new<S: Segment + Send + Sync + 'static>(setup: &Setup, segment: S) -> Result<Leader, JointError> {
+    /// Prepare the segment, whose part on rank 0 is used. Others may [follow](Follower::new) when this has returned. How far
+    /// they are decides whom workers turn to first.
+    pub fn new<S: Segment + Send + Sync + 'static>(
+        setup: &Setup,
+        segment: S,
+        distance: impl Fn(usize) -> Distance,
+    ) -> Result<Leader, JointError> {
         let parts = setup.cut(segment.clone()).ok_or(JointError::NoGround)?;
-        let allies = Arc::new(Allies::lead(parts.allies, &setup.alliance()).ok_or(JointError::NoGround)?);
+        let allies = Allies::lead(parts.allies, &setup.alliance()).ok_or(JointError::NoGround)?;
+        let allies = Arc::new(allies.with_distances(distance));
         // The same ground once more: workers use it between the beginning and the end of an operation of the manager only.
         let others = setup.cut(segment).ok_or(JointError::NoGround)?;
         let dismiss = Dismiss(Arc::clone(&allies));
@@ -202,15 +209,18 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Start all workers of this process, when the [`Leader`] has prepared the segment.
+    /// Start all workers of this process, when the [`Leader`] has prepared the segment. How far others are decides whom they
+    /// turn to first.
     pub fn new<S: Segment + Send + Sync + 'static>(
         setup: &Setup,
         segment: S,
         rank: usize,
+        distance: impl Fn(usize) -> Distance,
     ) -> Result<Follower, JointError> {
         let parts = setup.cut(segment).ok_or(JointError::NoGround)?;
         let alliance = setup.alliance();
-        let allies = Arc::new(Allies::join(parts.allies, &alliance, rank).ok_or(JointError::NoGround)?);
+        let allies = Allies::join(parts.allies, &alliance, rank).ok_or(JointError::NoGround)?;
+        let allies = Arc::new(allies.with_distances(distance));
         let guests = Guests::start(setup, &allies, parts.notes, parts.table, alliance.numbers(rank))?;
         Ok(Follower { allies, guests })
     }

@@ -5,7 +5,7 @@
 //! fails on any rank, all of them return an error, and the lowest one that failed tells the reason.
 
 use crate::StudyError;
-use tremula_fabric::{Fabric, Ground};
+use tremula_fabric::{Distance, Fabric, Ground};
 use tremula_tasks::{Alliance, Allies, Tactics};
 
 /// The ground, and this rank's place on it.
@@ -94,7 +94,8 @@ where
             self.fabric.barrier();
             places.map(|(ground, alliance)| Allies::join(ground, alliance, rank))
         };
-        crews.map(|crew| crew.expect("no crew is larger than the largest"))
+        let distance = |rank| self.fabric.distance(rank).unwrap_or(Distance::Machine);
+        crews.map(|crew| crew.expect("no crew is larger than the largest").with_distances(distance))
     }
 }
 
