@@ -20,10 +20,13 @@ pub struct Tactics {
     pub request_slots: usize,
     /// Does a run begin with a task for everybody, given away by the leader? Otherwise all others begin by stealing.
     pub shares_first: bool,
+    /// How large a task must be to go to a worker of another process, in the measure of the work
+    /// ([`Work::is_at_least`](crate::Work::is_at_least)); zero if all may.
+    pub least_far: u32,
 }
 
 impl Default for Tactics {
     fn default() -> Tactics {
-        Tactics { amount: StealAmount::One, request_slots: 2, shares_first: true }
+        Tactics { amount: StealAmount::One, request_slots: 2, shares_first: true, least_far: 0 }
     }
 }

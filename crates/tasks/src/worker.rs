@@ -36,6 +36,13 @@ pub trait Work: Sync {
         worker.lower(!0);
     }
 
+    /// Is a task at least this large, in whatever way the work measures that? Asked by the worker that has the task, before it
+    /// goes to another process ([`Tactics::least_far`]), and at no other time. A task of which nothing is known is large.
+    fn is_at_least(&self, state: &Self::State, task: Self::Task, size: u32) -> bool {
+        let _ = (state, task, size);
+        true
+    }
+
     /// A worker leaves the run and gives its state back.
     fn leave(&self, worker: usize, state: Self::State) {
         let _ = (worker, state);
@@ -238,7 +245,7 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
         }
     }
 
-    /// Answer `thief` with up to `wanted` tasks.
+    /// Answer `thief` with up to `wanted` tasks; with none if they are too small for the way.
     fn hand_over(&mut self, thief: usize, wanted: usize) {
         let mate = &self.crew.mates()[thief];
         mate.transfer.answer(std::iter::from_fn(|| self.oldest_task(thief)).take(wanted));
@@ -246,7 +253,20 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
     }
 
     fn oldest_task(&mut self, thief: usize) -> Option<Parcel<W::Task>> {
+        if !self.is_worth_the_way(thief) {
+            return None;
+        }
         self.received.pop().or_else(|| self.me.deque.give(&mut self.own, thief))
+    }
+
+    /// Is the oldest task large enough for the way to worker `number`? Within a process, every task is.
+    fn is_worth_the_way(&self, number: usize) -> bool {
+        let least = self.tactics.least_far;
+        if least == 0 || self.crew.is_here(number) {
+            return true;
+        }
+        let oldest = self.received.last().map(|parcel| parcel.task).or_else(|| self.me.deque.oldest(&self.own));
+        oldest.is_some_and(|task| self.work.is_at_least(&self.state, task, least))
     }
 
     /// Give the oldest task to a worker that waits for one, if that is worth the trouble.
@@ -261,11 +281,8 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
             if number == self.number || !mate.transfer.is_wanted() {
                 continue;
             }
-            if !served && mate.transfer.reserve() {
+            if !served && self.give_to(number) {
                 served = true;
-                self.statistics.gifts += 1;
-                self.to_share = self.to_share.saturating_sub(1);
-                self.hand_over(number, 1);
             } else {
                 wanting = true;
             }
@@ -273,6 +290,23 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
         if wanting {
             self.me.attention.mark(HUNGRY);
         }
+    }
+
+    /// Give the oldest task to worker `number`, who waits for one; false if it is too small for the way, or if somebody else
+    /// has given one.
+    fn give_to(&mut self, number: usize) -> bool {
+        if !self.is_worth_the_way(number) {
+            // What comes after the first task is no larger, so it has to prove that it is large, as at any other time.
+            self.to_share = 0;
+            return false;
+        }
+        let is_mine = self.crew.mates()[number].transfer.reserve();
+        if is_mine {
+            self.statistics.gifts += 1;
+            self.to_share = self.to_share.saturating_sub(1);
+            self.hand_over(number, 1);
+        }
+        is_mine
     }
 
     /// Is the oldest task large? It is if it was the oldest at many looks in a row: then what was spawned beside it takes

@@ -1,6 +1,8 @@
 //! Workers on a ground: ranks that are threads stand for processes, each with its own view of everything.
 #![cfg(not(any(loom, shuttle)))]
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 use tremula_fabric::{Fabric, Ground, threads};
 use tremula_tasks::{Alliance, Allies, Deque, Statistics, StealAmount, Tactics, Work, Worker};
 
@@ -30,6 +32,15 @@ fn alliance(processes: usize, each: usize) -> Alliance {
 
 /// Run `lead` on rank 0, with the workers of all ranks. Its result, and what the workers of each rank have done.
 fn with_allies<R: Send>(alliance: Alliance, lead: impl Fn(&Allies) -> R + Sync) -> (R, Vec<Statistics>) {
+    with_allies_at(alliance, &Fibonacci { one: 1 }, lead)
+}
+
+/// The same, where those who follow work on this.
+fn with_allies_at<R: Send>(
+    alliance: Alliance,
+    work: &impl Work,
+    lead: impl Fn(&Allies) -> R + Sync,
+) -> (R, Vec<Statistics>) {
     let results = threads::run(alliance.processes, |fabric| {
         let segment = fabric.allocate(Ground::words_for([alliance.bytes()])).unwrap();
         let mut ground = Ground::new(segment, 0).unwrap();
@@ -48,7 +59,7 @@ fn with_allies<R: Send>(alliance: Alliance, lead: impl Fn(&Allies) -> R + Sync) 
             for number in alliance.numbers(rank).filter(|&number| number != 0) {
                 scope.spawn(move || {
                     while let Some(stack) = allies.next_run(number) {
-                        allies.take_part(&Fibonacci { one: 1 }, number, stack);
+                        allies.take_part(work, number, stack);
                     }
                 });
             }
@@ -79,7 +90,7 @@ fn all_take_part_in_many_runs() {
 fn answers_do_not_depend_on_tactics() {
     for amount in [StealAmount::One, StealAmount::Many(8), StealAmount::Half] {
         for (request_slots, shares_first) in [(1, true), (2, false), (8, true), (1, false)] {
-            let tactics = Tactics { amount, request_slots, shares_first };
+            let tactics = Tactics { amount, request_slots, shares_first, ..Tactics::default() };
             let (answer, _) = with_allies(Alliance { processes: 2, each: 2, tactics }, |allies| {
                 allies.run(&Fibonacci { one: 1 }, 22, 1 << 16).unwrap()
             });
@@ -106,6 +117,85 @@ fn steals_between_processes_are_told_apart() {
     assert_eq!(all, between);
     let (_, between) = steal(1, 2);
     assert_eq!(between, 0);
+}
+
+/// The root spawns tasks of all sizes, the largest first, and waits until worker 1 has begun `wanted`, and some time more.
+struct Sizes {
+    /// A bit for each task.
+    wanted: u64,
+    begun: AtomicU64,
+}
+
+const ROOT: u64 = 0;
+const LARGEST: u64 = 19;
+
+impl Sizes {
+    fn wait<D: Deque>(&self, worker: &mut Worker<'_, Self, D>) {
+        let limit = Instant::now() + Duration::from_secs(60);
+        while self.begun.load(Ordering::Relaxed) & self.wanted != self.wanted && Instant::now() < limit {
+            worker.poll();
+            std::thread::yield_now();
+        }
+        // Long enough for a gift, which is a task that was the oldest at many looks.
+        for _ in 0..200 {
+            worker.poll();
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Work for Sizes {
+    type Task = u64;
+    type Answer = ();
+    type State = ();
+    fn state(&self, _: usize) {}
+    fn run<D: Deque>(&self, worker: &mut Worker<'_, Self, D>, task: u64) {
+        if task == ROOT {
+            (1..=LARGEST).rev().for_each(|size| worker.spawn(size));
+            self.wait(worker);
+            (1..=LARGEST).for_each(|_| worker.join());
+        } else if worker.number() == 1 {
+            self.begun.fetch_or(1 << task, Ordering::Relaxed);
+        }
+    }
+    fn is_at_least(&self, (): &(), task: u64, size: u32) -> bool {
+        task >= size.into()
+    }
+}
+
+/// The tasks that worker 1 of two gets, where those from `least` on are waited for.
+fn begun(processes: usize, tactics: Tactics, least: u64) -> Vec<u64> {
+    let wanted = (least..=LARGEST).map(|size| 1 << size).sum();
+    let work = &Sizes { wanted, begun: AtomicU64::new(0) };
+    let alliance = Alliance { processes, each: 2 / processes, tactics };
+    with_allies_at(alliance, work, |allies| allies.run(work, ROOT, 1 << 16).unwrap());
+    let begun = work.begun.load(Ordering::Relaxed);
+    (1..=LARGEST).filter(|size| begun >> size & 1 == 1).collect()
+}
+
+/// Begun by asking or by waiting for gifts, and with several tasks at a time.
+fn ways() -> impl Iterator<Item = Tactics> {
+    let amounts = [StealAmount::One, StealAmount::Half].into_iter();
+    amounts.flat_map(|amount| [true, false].map(|shares_first| Tactics { amount, shares_first, ..Tactics::default() }))
+}
+
+#[test]
+fn only_large_tasks_go_to_other_processes() {
+    for tactics in ways() {
+        for least in [15, LARGEST, LARGEST + 1] {
+            let tactics = Tactics { least_far: least as u32, ..tactics };
+            assert_eq!(begun(2, tactics, least), (least..=LARGEST).collect::<Vec<_>>(), "{tactics:?}");
+        }
+    }
+}
+
+#[test]
+fn all_tasks_go_where_they_may() {
+    for tactics in ways() {
+        let all: Vec<u64> = (1..=LARGEST).collect();
+        assert_eq!(begun(2, tactics, 1), all, "{tactics:?}");
+        assert_eq!(begun(1, Tactics { least_far: 15, ..tactics }, 1), all, "{tactics:?}");
+    }
 }
 
 #[test]

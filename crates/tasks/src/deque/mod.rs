@@ -45,6 +45,8 @@ pub trait Deque: Send + Sync + Sized + 'static {
     fn len<T: Plain>(owner: &Self::Owner<T>) -> usize;
     /// Tasks that can be given away.
     fn spare<T: Plain>(&self, owner: &Self::Owner<T>) -> usize;
+    /// The oldest task, if it can be given away.
+    fn oldest<T: Plain>(&self, owner: &Self::Owner<T>) -> Option<T>;
     /// Give the oldest task to `thief`.
     fn give<T: Plain>(&self, owner: &mut Self::Owner<T>, thief: usize) -> Option<Parcel<T>>;
 

@@ -85,12 +85,14 @@ impl Deque for Private {
         owner.tasks.len().min(ResultCells::MOST).saturating_sub(owner.thieves.len())
     }
 
-    fn give<T: Plain>(&self, owner: &mut Own<T>, thief: usize) -> Option<Parcel<T>> {
+    fn oldest<T: Plain>(&self, owner: &Own<T>) -> Option<T> {
         let position = owner.thieves.len();
-        let task = *owner.tasks.get(position)?;
-        if position == ResultCells::MOST {
-            return None;
-        }
+        if position < ResultCells::MOST { owner.tasks.get(position).copied() } else { None }
+    }
+
+    fn give<T: Plain>(&self, owner: &mut Own<T>, thief: usize) -> Option<Parcel<T>> {
+        let task = self.oldest(owner)?;
+        let position = owner.thieves.len();
         self.results.cell(position).expect();
         owner.thieves.push(thief as u32);
         Some(Parcel { task, victim: owner.number, position: position as u32 })

@@ -183,6 +183,12 @@ impl Deque for Split {
         owner.head - unpack(self.ends.load(Ordering::Relaxed)).0
     }
 
+    fn oldest<T: Plain>(&self, owner: &Own<T>) -> Option<T> {
+        // Relaxed: an estimate, too: a thief may take it meanwhile. The owner has written it, and nobody else writes there.
+        let tail = unpack(self.ends.load(Ordering::Relaxed)).0;
+        (tail < owner.head).then(|| self.task(tail))
+    }
+
     fn give<T: Plain>(&self, owner: &mut Own<T>, thief: usize) -> Option<Parcel<T>> {
         if self.spare(owner) == 0 {
             return None;
