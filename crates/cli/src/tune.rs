@@ -4,7 +4,7 @@ use std::str::FromStr;
 use tremula_diagrams::Options;
 
 /// The knobs, as the error message lists them.
-const KEYS: &str = "always-shared, worker-threshold, lanes, lanes-always, lane-threshold, cache-per-node, initial-nodes, eager-nodes, eager-cache, live-share, node-patience, cache-patience, full-share, fibers, level-block, node-copies, window-patience, device-delay or device-twin";
+const KEYS: &str = "always-shared, worker-threshold, least-far-levels, lanes, lanes-always, lane-threshold, cache-per-node, initial-nodes, eager-nodes, eager-cache, live-share, node-patience, cache-patience, full-share, fibers, level-block, node-copies, window-patience, device-delay or device-twin";
 
 /// One knob and where to turn it.
 #[derive(Copy, Clone, PartialEq, Debug)]
@@ -17,6 +17,8 @@ pub enum Tune {
     LaneThreshold(u64),
     /// Expansions that an operation does before it goes on with all workers.
     WorkerThreshold(u64),
+    /// Levels that a task must have to go through before it goes to another rank of the host; zero if all may go.
+    LeastFarLevels(u32),
     /// Use the shared table even with one worker (1), or not (0).
     AlwaysShared(u8),
     /// Cache entries per node.
@@ -69,6 +71,7 @@ impl Tune {
             Tune::LaneThreshold(value) => options.lane_threshold = value,
             Tune::AlwaysShared(value) => options.always_shared = value == 1,
             Tune::WorkerThreshold(value) => options.worker_threshold = value,
+            Tune::LeastFarLevels(value) => options.least_far_levels = value,
             Tune::CachePerNode(value) => sizing.cache_per_node = value,
             Tune::InitialNodes(value) => sizing.initial_nodes = value,
             Tune::EagerNodes(value) => sizing.eager_nodes = value,
@@ -95,6 +98,7 @@ impl FromStr for Tune {
             "lanes-always" => within(value, 0, 1).map(Tune::LanesAlways),
             "always-shared" => within(value, 0, 1).map(Tune::AlwaysShared),
             "worker-threshold" => within(value, 1, u64::MAX).map(Tune::WorkerThreshold),
+            "least-far-levels" => within(value, 0, u32::MAX).map(Tune::LeastFarLevels),
             "lane-threshold" => within(value, 1, u64::MAX).map(Tune::LaneThreshold),
             "cache-per-node" => within(value, 0.001, 1000.0).map(Tune::CachePerNode),
             "initial-nodes" => within(value, 1, 1 << 31).map(Tune::InitialNodes),

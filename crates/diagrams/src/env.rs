@@ -1,4 +1,4 @@
-//! What operations look up beside nodes: relations, variable sets, permutations. Read-only while an operation runs.
+//! What operations look up beside nodes: relations, variable sets, permutations, levels. Read-only while an operation runs.
 
 use crate::lists::steps::Steps;
 use crate::relation::Relations;
@@ -16,18 +16,22 @@ pub struct Env {
     pub sets: Interned<VarSet>,
     /// Renamings of variables.
     pub permutations: Interned<Permutation>,
+    /// The first level below all that functions depend on.
+    pub end_of_levels: u32,
 }
 
 /// How much there is in an [`Env`]. Things are added to it and never changed, so equal extents mean equal contents.
 #[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
-pub struct Extent([usize; 9]);
+pub struct Extent([usize; 10]);
 
 impl Env {
     /// How much there is.
     pub fn extent(&self) -> Extent {
         let [quads, bundles, trees] = self.relations.lengths();
         let [steps, systems, closures, plans] = self.lists.lengths();
-        Extent([quads, bundles, trees, steps, systems, closures, plans, self.sets.len(), self.permutations.len()])
+        let [sets, permutations] = [self.sets.len(), self.permutations.len()];
+        let levels = self.end_of_levels as usize;
+        Extent([quads, bundles, trees, steps, systems, closures, plans, sets, permutations, levels])
     }
 }
 

@@ -39,6 +39,7 @@ pub mod mdd;
 mod ops;
 mod pace;
 mod relation;
+mod size;
 mod task;
 mod threads;
 

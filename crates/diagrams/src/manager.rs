@@ -165,6 +165,7 @@ impl Core {
             self.levels.remove(&level);
             return Err(Error::LevelTooLarge { level });
         }
+        self.env.end_of_levels = self.env.end_of_levels.max(level + 1);
         Ok(())
     }
 

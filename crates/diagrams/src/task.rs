@@ -114,11 +114,10 @@ fn solve<E: Exec, O: Operation>(exec: &mut E, env: &Env, operation: O) -> Outcom
     exec.solve(env, Call::todo(operation, false))
 }
 
-impl Plain for Task {
-    type Words = [u64; 2];
-
-    fn to_words(self) -> [u64; 2] {
-        let (code, [a, b, c]): (u64, [u32; 3]) = match self {
+impl Task {
+    /// A number for the kind of operation, and its operands as plain words.
+    pub fn code_and_operands(self) -> (u64, [u32; 3]) {
+        match self {
             Task::And(operation) => (0, operation.words()),
             Task::Xor(operation) => (1, operation.words()),
             Task::Ite(operation) => (2, operation.words()),
@@ -146,7 +145,15 @@ impl Plain for Task {
             Task::Select(operation) => (24, operation.words()),
             Task::ListSaturate(operation) => (25, operation.words()),
             Task::AddNext(operation) => (26, operation.words()),
-        };
+        }
+    }
+}
+
+impl Plain for Task {
+    type Words = [u64; 2];
+
+    fn to_words(self) -> [u64; 2] {
+        let (code, [a, b, c]) = self.code_and_operands();
         [code << 32 | u64::from(a), u64::from(b) << 32 | u64::from(c)]
     }
 

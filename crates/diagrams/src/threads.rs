@@ -6,6 +6,7 @@
 
 use crate::env::Env;
 use crate::exec::{Call, Exec, Operation, Outcome};
+use crate::size;
 use crate::task::{Answer, Task};
 use tremula_table::{Blocked, Interrupt, Key, Node, Ref, Shared, Solo, TableWorker};
 use tremula_tasks::{Deque, Pool, Synced, Work, Worker};
@@ -48,6 +49,10 @@ impl<'s, 't> Work for Threads<'s, 't> {
     fn attend<D: Deque>(&self, worker: &mut Worker<'_, Self, D>) {
         // An interrupt will be met again by the operation itself.
         let _ = take_part(worker, &[]);
+    }
+
+    fn is_at_least(&self, state: &TableWorker<'s, 't>, task: Task, levels: u32) -> bool {
+        size::is_at_least(task, self.env, levels, |f| state.node(f))
     }
 
     fn leave(&self, _: usize, state: TableWorker<'s, 't>) {

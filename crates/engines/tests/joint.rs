@@ -21,21 +21,32 @@ fn stressed(nodes: u64) -> Options {
     Options { stress: Some(nodes), worker_threshold: 10, ..Options::default() }
 }
 
-/// Run a program on rank 0 of so many; what the workers of the others did is thrown away.
+/// Run a program on rank 0 of so many.
 fn lead<R: Send>(setup: Setup, attention: &Attention, program: impl Fn(&Manager) -> R + Sync) -> R {
+    lead_and_watch(setup, attention, program).0
+}
+
+/// The same, and how many tasks the workers of other ranks have taken.
+fn lead_and_watch<R: Send>(setup: Setup, attention: &Attention, program: impl Fn(&Manager) -> R + Sync) -> (R, u64) {
     let results = threads::run(setup.ranks, |fabric| {
         let segment = fabric.allocate(setup.words()).unwrap();
         let distance = |to| fabric.distance(to).unwrap();
         if fabric.rank() > 0 {
             fabric.barrier();
-            Follower::new(&setup, segment, fabric.rank(), distance).unwrap().wait();
-            return None;
+            let done = Follower::new(&setup, segment, fabric.rank(), distance).unwrap().wait();
+            return (None, done.steals);
         }
         let leader = Leader::new(&setup, segment, distance).unwrap();
         fabric.barrier();
-        Some(leader.run(attention.clone(), &program).unwrap())
+        let result = leader.run(attention.clone(), |manager| {
+            let result = program(manager);
+            (result, manager.stealing().expect("there are workers").gifts)
+        });
+        let (result, gifts) = result.unwrap();
+        (Some(result), gifts)
     });
-    results.expect("no rank is lost").remove(0).expect("rank 0 has a result")
+    let (results, taken): (Vec<_>, Vec<u64>) = results.expect("no rank is lost").into_iter().unzip();
+    (results.into_iter().flatten().next().expect("rank 0 has a result"), taken.into_iter().sum())
 }
 
 /// States of a model, and the counters in the end.
@@ -86,6 +97,30 @@ fn lists_are_explored_too() {
             reached.states.count().unwrap().to_string()
         });
         assert_eq!(count, "29641", "{strategy}");
+    }
+}
+
+/// With two workers in all, whatever the second one gets has come from another process.
+#[test]
+fn small_tasks_stay_in_their_process() {
+    let model = model("beem/anderson.4.bdd.gz");
+    for strategy in ["chaining", "par", "saturation"] {
+        let taken = |least_far_levels| {
+            let options = Options { worker_threshold: 10, least_far_levels, ..Options::default() };
+            let setup = Setup { ranks: 2, workers: 1, bytes: 64 << 20, options };
+            let (count, taken) = lead_and_watch(setup, &Attention::default(), |manager| {
+                let system = SymbolicSystem::build(manager, &model).unwrap();
+                let reached =
+                    reach(&system, strategy.parse().unwrap(), &mut ()).map_err(|stopped| stopped.error).unwrap();
+                reached.states.count(&system.state_levels).unwrap().to_string()
+            });
+            assert_eq!(count, "29641", "{strategy}, {least_far_levels}");
+            taken
+        };
+        assert!(taken(0) > 0, "{strategy}");
+        taken(20);
+        // Trees of relations are large, whatever their levels.
+        assert!(taken(u32::MAX) == 0 || strategy == "par", "{strategy}");
     }
 }
 

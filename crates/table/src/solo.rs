@@ -33,6 +33,8 @@ pub struct Options {
     pub workers: usize,
     /// Expansions that an operation does before it goes on with all workers.
     pub worker_threshold: u64,
+    /// Levels that a task must have to go through before it goes to a worker of another process; zero if all may go.
+    pub least_far_levels: u32,
     /// Use the shared table for large operations even with one worker, to see what it costs.
     pub always_shared: bool,
     /// Use lanes for every operation beyond the threshold, instead of where they prove faster.
@@ -57,6 +59,7 @@ impl Default for Options {
             lane_threshold: 5000,
             workers: 1,
             worker_threshold: 500,
+            least_far_levels: 0,
             always_shared: false,
             lanes_always: false,
             fibers: 256,

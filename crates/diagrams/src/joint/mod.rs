@@ -90,7 +90,8 @@ impl Setup {
     }
 
     fn alliance(&self) -> Alliance {
-        Alliance { processes: self.ranks, each: self.workers, tactics: Tactics::default() }
+        let tactics = Tactics { least_far: self.options.least_far_levels, ..Tactics::default() };
+        Alliance { processes: self.ranks, each: self.workers, tactics }
     }
 
     fn notes_bytes(&self) -> usize {
