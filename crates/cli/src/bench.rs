@@ -141,9 +141,6 @@ fn table(args: &TableArgs) -> Result<Exit, Failure> {
 }
 
 fn ranked_table(args: &TableArgs) -> Result<Exit, Failure> {
-    if !args.workers.is_empty() {
-        return Err(Failure::Input("--workers: with several ranks, each has one".to_owned()));
-    }
     let usual = if args.quick { RankedOptions::quick() } else { RankedOptions::default() };
     let options = RankedOptions {
         forms: given_or(&args.forms, usual.forms),
@@ -151,6 +148,7 @@ fn ranked_table(args: &TableArgs) -> Result<Exit, Failure> {
         loads: given_or(&args.load, usual.loads),
         chunks: given_or(&args.chunks, usual.chunks),
         mixes: given_or(&args.mixes, usual.mixes),
+        workers: given_or(&args.workers, usual.workers),
         ..usual
     };
     let report = ranks::run(|fabric| {

@@ -1,7 +1,7 @@
 //! What ranks write to each other about nodes, in words whose highest bits are clear.
 
 use crate::Node;
-use crate::one_sided::Found;
+use crate::contract::Found;
 use crate::shape::Position;
 
 /// Nodes in a letter, which fits into one frame of the mail unless the ring ends there.

@@ -1,17 +1,21 @@
 //! Node tables spread over the ranks of a computation.
 //!
 //! A node is two words, stored once: whoever puts it first gives it a [`Position`], and all who put it later, on whatever
-//! rank, find that one. There are two forms. [`OneSided`] is the algorithm of Oortwijn's thesis: an index that all ranks
-//! change by compare-and-swap, and nodes that every rank reads and only their owner writes. In [`Owned`] ranks ask the owners of
-//! nodes, many at a time: where a network is between them, a message costs as much as a read, and settles hundreds.
+//! rank, find that one. [`NodeTable`] says what all tables do, and there are two forms. [`OneSided`] is the algorithm of
+//! Oortwijn's thesis: an index that all ranks change by compare-and-swap, and nodes that every rank reads and only their owner
+//! writes. In [`Owned`] ranks ask the owners of nodes, many at a time: where a network is between them, a message costs as
+//! much as a read, and settles hundreds. [`AnyTable`] is the one that suits the ranks that there are.
 //!
 //! ```
-//! use tremula_distributed::{OneSided, Sizes};
-//! use tremula_fabric::threads;
+//! use tremula_distributed::{AnyTable, NodeTable, Sizes};
+//! use tremula_fabric::{Fabric, threads};
 //! let positions = threads::run(3, |fabric| {
-//!     let table = OneSided::allocate(fabric, Sizes { slots: 64, nodes: 32 }).unwrap();
-//!     let found = table.finder().find_or_put(&[[5, 7]]).unwrap();
-//!     (found[0].position, table.node(found[0].position).unwrap())
+//!     let mut table = AnyTable::allocate(fabric, Sizes { slots: 64, nodes: 32 }).unwrap();
+//!     let found = table.find_or_put(&[[5, 7]]).unwrap();
+//!     table.settle();
+//!     let node = table.node(found[0].position).unwrap();
+//!     fabric.barrier();
+//!     (found[0].position, node)
 //! });
 //! let positions = positions.unwrap();
 //! assert!(positions.iter().all(|&found| found == positions[0] && found.1 == [5, 7]));
@@ -25,8 +29,10 @@
 
 #![forbid(unsafe_code)]
 
+mod any;
 mod cache;
 mod chunks;
+mod contract;
 mod letters;
 mod near;
 mod one_sided;
@@ -35,9 +41,11 @@ mod search;
 mod shape;
 mod traffic;
 
+pub use any::{AnyKept, AnyTable, Form};
 pub use cache::{Cache, CacheTraffic, CacheUser, Key};
 pub use chunks::Chunks;
-pub use one_sided::{Checkpoint, Finder, Found, Full, OneSided};
+pub use contract::{Find, Found, Full, NodeTable, SharedTable};
+pub use one_sided::{Checkpoint, Finder, OneSided};
 pub use owned::{Owned, Part};
 pub use shape::{Position, Sizes};
 pub use traffic::{Errands, Reach, Traffic};

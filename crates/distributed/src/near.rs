@@ -6,7 +6,8 @@
 
 use crate::Node;
 use crate::chunks::Way;
-use crate::one_sided::{Finder, Found, Stop};
+use crate::contract::Found;
+use crate::one_sided::{Finder, Stop};
 use crate::shape::{Entry, NODE_WORDS, Position, Shape, hash};
 use crate::traffic::Reach;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -12,6 +12,7 @@
 
 use crate::Node;
 use crate::chunks::{Chunks, Way};
+use crate::contract::{Find, Found, Full, NodeTable, SharedTable};
 use crate::near::Near;
 use crate::search::{Flight, Need, Search, Step};
 use crate::shape::{Entry, NODE_WORDS, Position, Shape, Sizes};
@@ -36,8 +37,16 @@ pub struct OneSided<S> {
     pub(crate) reaches: Arc<[Reach]>,
     /// Nodes of this rank that were given out.
     given: Arc<AtomicUsize>,
-    /// Those of them that finders have left over.
-    returned: Arc<Mutex<Vec<usize>>>,
+    left: Arc<Mutex<Left>>,
+}
+
+/// What finders of a rank leave when they go.
+#[derive(Debug, Default)]
+struct Left {
+    /// Nodes that were given out, but not needed.
+    numbers: Vec<usize>,
+    /// What they have asked for.
+    traffic: Traffic,
 }
 
 /// What a rank had of a table at some time.
@@ -46,20 +55,6 @@ pub struct Checkpoint {
     index: Vec<u64>,
     given: usize,
     returned: Vec<usize>,
-}
-
-/// The table has no room for another node.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the table is full")]
-pub struct Full;
-
-/// Where a node is.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Found {
-    /// The same for equal nodes.
-    pub position: Position,
-    /// Was it put by this search?
-    pub new: bool,
 }
 
 impl<S: Segment> OneSided<S> {
@@ -76,7 +71,7 @@ impl<S: Segment> OneSided<S> {
             reads_ahead: false,
             reaches: Reach::of_all(fabric)?.into(),
             given: Arc::new(AtomicUsize::new(0)),
-            returned: Arc::default(),
+            left: Arc::default(),
         })
     }
 
@@ -95,11 +90,6 @@ impl<S: Segment> OneSided<S> {
         Way { chunks: self.chunks, slots: self.shape.slots() }
     }
 
-    /// What a thread needs to use the table.
-    pub fn finder(&self) -> Finder<'_, S> {
-        self.new_finder(Near::of(&self.index, &self.nodes).map(Arc::new))
-    }
-
     /// A finder that asks the fabric even for memory that it could address: for tests, and to see what that costs.
     pub fn asking_finder(&self) -> Finder<'_, S> {
         self.new_finder(None)
@@ -109,39 +99,65 @@ impl<S: Segment> OneSided<S> {
         Finder { table: self, near, spare: Vec::new(), traffic: Traffic::default() }
     }
 
-    /// The node at a position that some search has returned.
-    pub fn node(&self, position: Position) -> Result<Node, FabricError> {
-        let mut node = [0; NODE_WORDS];
-        self.nodes.get(self.shape.node_place(position), &mut node)?;
-        Ok(node)
-    }
-
-    /// What this rank has of the table now. Nobody may use the table meanwhile.
-    pub fn checkpoint(&self) -> Checkpoint {
-        // Relaxed, here and below: nobody else is at work, and barriers say so.
-        let index = self.index.local().iter().map(|word| word.load(Ordering::Relaxed)).collect();
-        Checkpoint { index, given: self.given.load(Ordering::Relaxed), returned: self.returned().clone() }
-    }
-
-    /// Go back to what this rank had; all ranks do, to checkpoints that they have taken together, and nobody may use the
-    /// table meanwhile. Positions that were given out since are void, and so are finders.
-    pub fn restore(&self, checkpoint: &Checkpoint) {
-        for (word, &old) in self.index.local().iter().zip(&checkpoint.index) {
-            word.store(old, Ordering::Relaxed);
-        }
-        self.given.store(checkpoint.given, Ordering::Relaxed);
-        self.returned().clone_from(&checkpoint.returned);
-    }
-
-    fn returned(&self) -> MutexGuard<'_, Vec<usize>> {
+    fn left(&self) -> MutexGuard<'_, Left> {
         // Nothing panics half way through a change.
-        self.returned.lock().unwrap_or_else(PoisonError::into_inner)
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The share of slots that are taken, as far as this rank can tell: ranks put about as many nodes as each other.
     pub(crate) fn load(&self) -> f64 {
         // Relaxed: an estimate.
         self.given.load(Ordering::Relaxed) as f64 / self.shape.sizes.slots as f64
+    }
+}
+
+impl<S: Segment> NodeTable for OneSided<S> {
+    type Kept = Checkpoint;
+
+    /// By a finder of its own; a search that has to wait may also end as if the table were full although another one puts its
+    /// node at that moment.
+    fn find_or_put(&mut self, nodes: &[Node]) -> Result<Vec<Found>, Full> {
+        self.finder().find_or_put(nodes)
+    }
+
+    fn node(&self, position: Position) -> Result<Node, FabricError> {
+        let mut node = [0; NODE_WORDS];
+        self.nodes.get(self.shape.node_place(position), &mut node)?;
+        Ok(node)
+    }
+
+    /// Nothing to do: ranks help themselves.
+    fn settle(&mut self) {}
+
+    /// Of finders that have gone.
+    fn requests(&self) -> [u64; 3] {
+        self.left().traffic.total()
+    }
+
+    fn checkpoint(&self) -> Checkpoint {
+        // Relaxed, here and below: nobody else is at work, and barriers say so.
+        let index = self.index.local().iter().map(|word| word.load(Ordering::Relaxed)).collect();
+        Checkpoint { index, given: self.given.load(Ordering::Relaxed), returned: self.left().numbers.clone() }
+    }
+
+    /// Finders are void, too.
+    fn restore(&mut self, checkpoint: &Checkpoint) {
+        for (word, &old) in self.index.local().iter().zip(&checkpoint.index) {
+            word.store(old, Ordering::Relaxed);
+        }
+        self.given.store(checkpoint.given, Ordering::Relaxed);
+        self.left().numbers.clone_from(&checkpoint.returned);
+    }
+}
+
+impl<S: Segment> SharedTable for OneSided<S> {
+    type Finder<'t>
+        = Finder<'t, S>
+    where
+        S: 't;
+
+    fn finder(&self) -> Finder<'_, S> {
+        self.new_finder(Near::of(&self.index, &self.nodes).map(Arc::new))
     }
 }
 
@@ -158,8 +174,9 @@ pub struct Finder<'t, S> {
 
 impl<S> Drop for Finder<'_, S> {
     fn drop(&mut self) {
-        let returned = self.table.returned.lock();
-        returned.unwrap_or_else(PoisonError::into_inner).append(&mut self.spare);
+        let mut left = self.table.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.numbers.append(&mut self.spare);
+        left.traffic.add(&self.traffic);
     }
 }
 
@@ -167,6 +184,16 @@ impl<S> Drop for Finder<'_, S> {
 pub(crate) enum Stop {
     Full,
     Fabric(FabricError),
+}
+
+impl Stop {
+    /// A full table; anything else is a fault of this crate.
+    pub(crate) fn into_full(self) -> Full {
+        match self {
+            Stop::Full => Full,
+            Stop::Fabric(error) => panic!("{error}"),
+        }
+    }
 }
 
 impl From<FabricError> for Stop {
@@ -193,30 +220,23 @@ struct Ahead<S: Segment> {
     pending: S::Words,
 }
 
-impl<S: Segment> Finder<'_, S> {
-    /// What this finder has asked for.
-    pub fn traffic(&self) -> &Traffic {
-        &self.traffic
-    }
-
-    /// Find all of `nodes`, or put those that nobody has put; the results in the same order.
-    ///
-    /// If the table is full, some of them may have been put. A search that has to wait may also end so although another one
-    /// puts its node at that moment.
-    ///
+impl<S: Segment> Find for Finder<'_, S> {
     /// # Panics
     /// If the fabric refuses a place in the table, which would be a fault of this crate.
-    pub fn find_or_put(&mut self, nodes: &[Node]) -> Result<Vec<Found>, Full> {
+    fn find_or_put(&mut self, nodes: &[Node]) -> Result<Vec<Found>, Full> {
         let found = match self.near.clone() {
             Some(near) => self.search_near(&near, nodes),
             None => self.search_far(nodes),
         };
-        found.map_err(|stop| match stop {
-            Stop::Full => Full,
-            Stop::Fabric(error) => panic!("{error}"),
-        })
+        found.map_err(Stop::into_full)
     }
 
+    fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+}
+
+impl<S: Segment> Finder<'_, S> {
     fn search_far(&mut self, nodes: &[Node]) -> Result<Vec<Found>, Stop> {
         let mut results = vec![None; nodes.len()];
         self.search_all(nodes, &mut results)?;
@@ -356,7 +376,7 @@ impl<S: Segment> Finder<'_, S> {
         }
         // Relaxed: as above.
         self.table.given.fetch_sub(1, Ordering::Relaxed);
-        self.table.returned().pop().ok_or(Stop::Full)
+        self.table.left().numbers.pop().ok_or(Stop::Full)
     }
 
     /// Write an own node, and say where it is. Nobody knows the place yet.

@@ -1,7 +1,7 @@
 //! The table whose parts are changed by their owners alone.
 //!
 //! A node belongs to the rank that its hash picks. Who wants nodes found or put sends them there, many in a message, and gets
-//! their positions back in the same order. Owners work whenever they wait themselves: for answers, or in [`Owned::settle`]
+//! their positions back in the same order. Owners work whenever they wait themselves: for answers, or in [`settle`](NodeTable::settle)
 //! for ranks that have more to ask.
 //!
 //! - O1: index and nodes of a rank are written by that rank only, so that equal nodes meet without any atomic operation.
@@ -9,8 +9,8 @@
 //! - O3: an owner answers what a rank has asked in the order in which it was asked.
 
 use crate::Node;
+use crate::contract::{Found, Full, NodeTable};
 use crate::letters::{self, Letter, MOST_NODES};
-use crate::one_sided::{Found, Full};
 use crate::shape::{Entry, NODE_WORDS, Position, Shape, Sizes, hash};
 use crate::traffic::{Errands, Reach};
 use std::collections::VecDeque;
@@ -80,66 +80,6 @@ impl<S: Segment> Owned<S> {
     /// What this rank has asked for.
     pub fn errands(&self) -> &Errands {
         &self.errands
-    }
-
-    /// The node at a position that some search has returned.
-    pub fn node(&self, position: Position) -> Result<Node, FabricError> {
-        let mut node = [0; NODE_WORDS];
-        self.nodes.get(self.shape.node_place(position), &mut node)?;
-        Ok(node)
-    }
-
-    /// What this rank has of the table now. All ranks have settled, and nobody uses the table before a barrier after this.
-    pub fn checkpoint(&self) -> Part {
-        self.part.clone()
-    }
-
-    /// Go back to what this rank had; all ranks do, to checkpoints that they have taken together, and nobody uses the table
-    /// before a barrier after this. Positions that were given out since are void.
-    pub fn restore(&mut self, checkpoint: &Part) {
-        self.part.clone_from(checkpoint);
-    }
-
-    /// Find all of `nodes`, or put those that nobody has put; the results in the same order. Returns when all owners have
-    /// answered, which they do while they wait themselves.
-    ///
-    /// If a part is full, some of them may have been put. The rank still has to [settle](Owned::settle), because others may ask it.
-    pub fn find_or_put(&mut self, nodes: &[Node]) -> Result<Vec<Found>, Full> {
-        let ranks = self.shape.ranks;
-        let waiting = vec![VecDeque::new(); ranks];
-        let mut asked = Asked { waiting, results: vec![None; nodes.len()], missing: nodes.len() };
-        let mut letters: Vec<Vec<Node>> = vec![Vec::new(); ranks];
-        for (result, &node) in nodes.iter().enumerate() {
-            let owner = self.shape.place_of(hash(node)).rank;
-            self.errands.nodes[self.reaches[owner] as usize] += 1;
-            if owner == self.mail.rank() {
-                asked.take(result, self.find_or_put_here(node));
-                continue;
-            }
-            asked.waiting[owner].push_back(result);
-            letters[owner].push(node);
-            if letters[owner].len() == MOST_NODES {
-                self.ask(owner, &mut letters[owner]);
-            }
-        }
-        for (owner, nodes) in letters.iter_mut().enumerate().filter(|(_, nodes)| !nodes.is_empty()) {
-            self.ask(owner, nodes);
-        }
-        while asked.missing > 0 {
-            self.work(Some(&mut asked));
-        }
-        asked.results.into_iter().map(|found| found.ok_or(Full)).collect()
-    }
-
-    /// *Collective.* Work for others until each rank has come here as often as this one: all that was asked for before is done.
-    pub fn settle(&mut self) {
-        let me = self.mail.rank();
-        self.settled[me] += 1;
-        let others = (0..self.shape.ranks).filter(|&rank| rank != me);
-        others.for_each(|rank| self.mail.send(rank, &[letters::SETTLED]));
-        while self.settled.iter().any(|&times| times < self.settled[me]) || !self.mail.is_sent() {
-            self.work(None);
-        }
     }
 
     fn ask(&mut self, owner: usize, nodes: &mut Vec<Node>) {
@@ -217,6 +157,69 @@ impl<S: Segment> Owned<S> {
             word.store(new, Ordering::Release);
         }
         Some(self.shape.position(self.nodes.rank(), number))
+    }
+}
+
+impl<S: Segment> NodeTable for Owned<S> {
+    type Kept = Part;
+
+    /// Returns when all owners have answered, which they do while they wait themselves.
+    fn find_or_put(&mut self, nodes: &[Node]) -> Result<Vec<Found>, Full> {
+        let ranks = self.shape.ranks;
+        let waiting = vec![VecDeque::new(); ranks];
+        let mut asked = Asked { waiting, results: vec![None; nodes.len()], missing: nodes.len() };
+        let mut letters: Vec<Vec<Node>> = vec![Vec::new(); ranks];
+        for (result, &node) in nodes.iter().enumerate() {
+            let owner = self.shape.place_of(hash(node)).rank;
+            self.errands.nodes[self.reaches[owner] as usize] += 1;
+            if owner == self.mail.rank() {
+                asked.take(result, self.find_or_put_here(node));
+                continue;
+            }
+            asked.waiting[owner].push_back(result);
+            letters[owner].push(node);
+            if letters[owner].len() == MOST_NODES {
+                self.ask(owner, &mut letters[owner]);
+            }
+        }
+        for (owner, nodes) in letters.iter_mut().enumerate().filter(|(_, nodes)| !nodes.is_empty()) {
+            self.ask(owner, nodes);
+        }
+        while asked.missing > 0 {
+            self.work(Some(&mut asked));
+        }
+        asked.results.into_iter().map(|found| found.ok_or(Full)).collect()
+    }
+
+    fn node(&self, position: Position) -> Result<Node, FabricError> {
+        let mut node = [0; NODE_WORDS];
+        self.nodes.get(self.shape.node_place(position), &mut node)?;
+        Ok(node)
+    }
+
+    /// Work for others until each rank has come here as often as this one: all that was asked for before is done.
+    fn settle(&mut self) {
+        let me = self.mail.rank();
+        self.settled[me] += 1;
+        let others = (0..self.shape.ranks).filter(|&rank| rank != me);
+        others.for_each(|rank| self.mail.send(rank, &[letters::SETTLED]));
+        while self.settled.iter().any(|&times| times < self.settled[me]) || !self.mail.is_sent() {
+            self.work(None);
+        }
+    }
+
+    /// Messages, and nodes of this rank's own.
+    fn requests(&self) -> [u64; 3] {
+        let Errands { nodes, messages } = self.errands;
+        [nodes[Reach::Own as usize], messages[Reach::Host as usize], messages[Reach::Far as usize]]
+    }
+
+    fn checkpoint(&self) -> Part {
+        self.part.clone()
+    }
+
+    fn restore(&mut self, checkpoint: &Part) {
+        self.part.clone_from(checkpoint);
     }
 }
 

@@ -43,13 +43,32 @@ pub struct Traffic {
     pub nodes: [u64; 3],
     /// Compare-and-swaps in the index.
     pub swaps: [u64; 3],
+    /// Words of nodes that were written one by one, where any rank may have to.
+    pub writes: [u64; 3],
 }
 
 impl Traffic {
+    /// All requests, by reach.
+    pub fn total(&self) -> [u64; 3] {
+        std::array::from_fn(|reach| self.chunks[reach] + self.nodes[reach] + self.swaps[reach] + self.writes[reach])
+    }
+
     /// Requests that left this rank.
     pub fn remote(&self) -> u64 {
-        others(&self.chunks) + others(&self.nodes) + others(&self.swaps)
+        others(&self.total())
     }
+
+    pub(crate) fn add(&mut self, more: &Traffic) {
+        let Traffic { chunks, nodes, swaps, writes } = more;
+        add(&mut self.chunks, chunks);
+        add(&mut self.nodes, nodes);
+        add(&mut self.swaps, swaps);
+        add(&mut self.writes, writes);
+    }
+}
+
+fn add(sums: &mut [u64; 3], more: &[u64; 3]) {
+    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
 }
 
 /// Numbers of what owners were asked for, each an array by [`Reach`].

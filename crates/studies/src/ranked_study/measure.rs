@@ -1,19 +1,19 @@
 //! A table at one load, measured.
 
-use super::form::Form;
+use super::batches::Put;
 use crate::table_study::{Mix, Random};
 use crate::{Spread, StudyError};
-use std::time::Instant;
-use tremula_distributed::{Full, Node, OneSided};
+use tremula_distributed::{Find, Full, Node, NodeTable, SharedTable};
 use tremula_fabric::{Fabric, Reduction};
 
 /// How far the load may be from what was asked for, in either direction.
 const DRIFT: f64 = 0.01;
 
 /// A table that is filled almost to a load.
-pub(super) struct Subject<'f, F: Fabric, T: Form> {
-    fabric: &'f F,
-    table: T,
+pub(super) struct Subject<'f, F: Fabric, T: NodeTable> {
+    pub(super) fabric: &'f F,
+    pub(super) table: T,
+    put: Put<T>,
     filled: T::Kept,
     /// Nodes below this number are there.
     existing: u64,
@@ -21,41 +21,50 @@ pub(super) struct Subject<'f, F: Fabric, T: Form> {
     room: u64,
 }
 
-impl<'f, F: Fabric, T: Form> Subject<'f, F, T> {
-    /// *Collective.* Fill a table with `slots` on each rank.
-    pub(super) fn fill(fabric: &'f F, mut table: T, slots: usize, load: f64) -> Result<Subject<'f, F, T>, StudyError> {
+impl<'f, F: Fabric, T: NodeTable> Subject<'f, F, T> {
+    /// *Collective.* Fill a table with `slots` on each rank; `put` says how.
+    pub(super) fn fill(
+        fabric: &'f F,
+        mut table: T,
+        put: Put<T>,
+        slots: usize,
+        load: f64,
+    ) -> Result<Subject<'f, F, T>, StudyError> {
         let ranks = fabric.ranks() as u64;
         let mine = ((load - DRIFT) * slots as f64) as u64;
         let first = fabric.rank() as u64;
-        let outcome = table.put_all(&mut (0..mine).map(|number| node(number * ranks + first)));
+        let outcome = put(&mut table, &[(0..mine).map(|number| node(number * ranks + first)).collect()]);
         table.settle();
-        agree(fabric, outcome)?;
-        let filled = table.keep();
+        agree(fabric, outcome?)?;
+        let filled = table.checkpoint();
         fabric.barrier();
         let room = ((2.0 * DRIFT * slots as f64) as u64).max(1);
-        Ok(Subject { fabric, table, filled, existing: mine * ranks, room })
+        Ok(Subject { fabric, table, put, filled, existing: mine * ranks, room })
     }
 
     /// *Collective.* Set the table back.
-    fn set_back(&mut self) {
+    pub(super) fn set_back(&mut self) {
         self.fabric.barrier();
-        self.table.set_back(&self.filled);
+        self.table.restore(&self.filled);
         self.fabric.barrier();
     }
 
-    /// *Collective.* Million operations per second of all ranks together, by rounds.
-    pub(super) fn speed(&mut self, mix: Mix, operations: u64) -> Result<Spread, StudyError> {
-        let a_round = self.room * 100 / mix.inserts();
-        let rounds = operations.div_ceil(a_round);
+    /// Operations that so many workers of a rank do before the load is too high, each as many.
+    pub(super) fn operations_in_round(&self, mix: Mix, workers: usize) -> u64 {
+        (self.room / workers as u64).max(1) * 100 / mix.inserts()
+    }
+
+    /// *Collective.* Million operations per second of all ranks together, by rounds; so many of each rank, by all its workers.
+    pub(super) fn speed(&mut self, mix: Mix, operations: u64, workers: usize) -> Result<Spread, StudyError> {
+        let of_worker = self.operations_in_round(mix, workers);
+        let a_round = of_worker * workers as u64;
         let mut speeds = Vec::new();
-        for round in 0..rounds {
-            let nodes = self.nodes(mix, a_round, round);
+        for round in 0..operations.div_ceil(a_round) {
+            let shares: Vec<Vec<Node>> = (0..workers).map(|worker| self.nodes(mix, of_worker, round, worker)).collect();
             self.fabric.barrier();
-            let started = Instant::now();
-            let outcome = self.table.put_all(&mut nodes.iter().copied());
-            let mut longest = [started.elapsed().as_nanos() as u64];
+            let outcome = (self.put)(&mut self.table, &shares);
             self.table.settle();
-            agree(self.fabric, outcome)?;
+            let mut longest = [agree(self.fabric, outcome?)?.as_nanos() as u64];
             self.fabric.all_reduce(Reduction::Max, &mut longest)?;
             speeds.push((a_round * self.fabric.ranks() as u64) as f64 * 1e3 / longest[0].max(1) as f64);
             self.set_back();
@@ -63,15 +72,17 @@ impl<'f, F: Fabric, T: Form> Subject<'f, F, T> {
         Ok(Spread::of(speeds).expect("at least one round"))
     }
 
-    /// What this rank asks for in a round: in random order, with an exact number of inserts.
-    fn nodes(&self, mix: Mix, operations: u64, round: u64) -> Vec<Node> {
-        let mut random = Random(round << 32 | self.fabric.rank() as u64);
-        let mut inserts = operations * mix.inserts() / 100;
+    /// What a worker asks for in a round: in random order, with an exact number of inserts.
+    pub(super) fn nodes(&self, mix: Mix, operations: u64, round: u64, worker: usize) -> Vec<Node> {
+        let mut random = Random(round << 32 | (worker as u64) << 16 | self.fabric.rank() as u64);
+        let all_inserts = operations * mix.inserts() / 100;
+        let before = worker as u64 * all_inserts;
+        let mut inserts = all_inserts;
         let one = |left: u64| {
             let number = random.next();
             let is_insert = number % left < inserts;
             inserts -= u64::from(is_insert);
-            node(if is_insert { self.new_number(inserts, round) } else { random.next() % self.existing })
+            node(if is_insert { self.new_number(before + inserts, round) } else { random.next() % self.existing })
         };
         (1..=operations).rev().map(one).collect()
     }
@@ -83,7 +94,7 @@ impl<'f, F: Fabric, T: Form> Subject<'f, F, T> {
     }
 }
 
-impl<F: Fabric> Subject<'_, F, OneSided<F::Segment>> {
+impl<F: Fabric, T: SharedTable> Subject<'_, F, T> {
     /// *Collective.* Chunks that an insert reads, on average over all ranks.
     pub(super) fn chunks_per_insert(&mut self) -> Result<f64, StudyError> {
         let nodes: Vec<Node> = (0..self.room).map(|number| node(self.new_number(number, 0))).collect();
@@ -98,10 +109,11 @@ impl<F: Fabric> Subject<'_, F, OneSided<F::Segment>> {
 }
 
 /// *Collective.* An error for all ranks if the table is full for one of them.
-fn agree<F: Fabric>(fabric: &F, outcome: Result<(), Full>) -> Result<(), StudyError> {
+pub(super) fn agree<F: Fabric, T>(fabric: &F, outcome: Result<T, Full>) -> Result<T, StudyError> {
     let mut is_full = [u64::from(outcome.is_err())];
     fabric.all_reduce(Reduction::Max, &mut is_full)?;
-    if is_full == [0] { Ok(()) } else { Err(StudyError::NothingToMeasure("the table is full at this load")) }
+    let full = StudyError::NothingToMeasure("the table is full at this load");
+    if is_full == [0] { outcome.map_err(|Full| full) } else { Err(full) }
 }
 
 /// The node with a number.

@@ -14,8 +14,8 @@
 //! assert_eq!(reports[0].as_ref().unwrap().chunks.len(), 1);
 //! ```
 
+mod batches;
 mod cache;
-mod form;
 mod measure;
 mod report;
 mod report_pictures;
@@ -25,6 +25,7 @@ pub use report::{CacheReport, ChunksReport, OwnedReport, RankedReport, SpeedRepo
 
 use crate::StudyError;
 use crate::table_study::{LOADS, Mix, simulated_chunks, theory};
+use batches::{by_all, by_one};
 use measure::Subject;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
@@ -76,7 +77,7 @@ pub struct RankedOptions {
     pub forms: Vec<TableForm>,
     /// Slots of each rank.
     pub slots: usize,
-    /// Operations of each rank, for each mix, load and chunk.
+    /// Operations of each rank, all its workers together, for each mix, load and chunk.
     pub operations: u64,
     /// Shares of slots that are taken.
     pub loads: Vec<f64>,
@@ -84,6 +85,8 @@ pub struct RankedOptions {
     pub chunks: Vec<usize>,
     /// Finds and inserts.
     pub mixes: Vec<Mix>,
+    /// Numbers of workers of each rank, where several may use the table.
+    pub workers: Vec<usize>,
 }
 
 impl Default for RankedOptions {
@@ -95,6 +98,7 @@ impl Default for RankedOptions {
             loads: vec![0.5, 0.8, 0.9],
             chunks: vec![8, 16, 32, 64, 128],
             mixes: vec![Mix::EVEN, Mix::READ_HEAVY, Mix::WRITE_HEAVY],
+            workers: vec![1, 2],
         }
     }
 }
@@ -115,7 +119,10 @@ pub fn run<F: Fabric>(
     fabric: &F,
     options: &RankedOptions,
     progress: &mut dyn FnMut(&str),
-) -> Result<Option<RankedReport>, StudyError> {
+) -> Result<Option<RankedReport>, StudyError>
+where
+    F::Segment: Sync,
+{
     check(options)?;
     let mut report = RankedReport {
         ranks: fabric.ranks(),
@@ -151,17 +158,25 @@ fn measure_one_sided<F: Fabric>(
     (load, simulated): (f64, &[f64]),
     report: &mut RankedReport,
     progress: &mut dyn FnMut(&str),
-) -> Result<(), StudyError> {
+) -> Result<(), StudyError>
+where
+    F::Segment: Sync,
+{
     for (&chunk, &simulated) in options.chunks.iter().zip(simulated) {
         let table = OneSided::allocate(fabric, options.sizes())?.with_chunks(Chunks::Fixed(chunk));
-        let mut subject = Subject::fill(fabric, table, options.slots, load)?;
+        let mut subject = Subject::fill(fabric, table, by_all, options.slots, load)?;
         let measured = subject.chunks_per_insert()?;
         let thesis = theory::thesis(chunk, load);
         report.chunks.push(ChunksReport { chunk, load, measured, simulated, thesis });
-        for &mix in &options.mixes {
-            let speed = subject.speed(mix, options.operations)?;
-            progress(&format!("C={chunk}, load {load}, {mix}: {:.3} million operations per second", speed.median));
-            report.speeds.push(SpeedReport { chunk, load, mix, speed });
+        for (&mix, &workers) in
+            options.mixes.iter().flat_map(|mix| options.workers.iter().map(move |workers| (mix, workers)))
+        {
+            let speed = subject.speed(mix, options.operations, workers)?;
+            let million = speed.median;
+            progress(&format!(
+                "C={chunk}, load {load}, {mix}, workers {workers}: {million:.3} million operations per second"
+            ));
+            report.speeds.push(SpeedReport { chunk, load, mix, workers, speed });
         }
     }
     Ok(())
@@ -174,7 +189,10 @@ fn measure_ways<F: Fabric>(
     load: f64,
     report: &mut RankedReport,
     progress: &mut dyn FnMut(&str),
-) -> Result<(), StudyError> {
+) -> Result<(), StudyError>
+where
+    F::Segment: Sync,
+{
     let Some(&mix) = options.mixes.first() else { return Ok(()) };
     for &chunk in &options.chunks {
         for way in [Way::Linear, Way::Quadratic, Way::Ahead] {
@@ -184,9 +202,9 @@ fn measure_ways<F: Fabric>(
                 Way::Quadratic => table.with_chunks(Chunks::Scattered(chunk)),
                 Way::Ahead => table.with_chunks(Chunks::Fixed(chunk)).reading_ahead(),
             };
-            let mut subject = Subject::fill(fabric, table, options.slots, load)?;
+            let mut subject = Subject::fill(fabric, table, by_all, options.slots, load)?;
             let chunks = subject.chunks_per_insert()?;
-            let speed = subject.speed(mix, options.operations)?;
+            let speed = subject.speed(mix, options.operations, 1)?;
             progress(&format!("{way:?}, C={chunk}, load {load}: {:.3} million operations per second", speed.median));
             report.ways.push(WayReport { way, chunk, load, mix, chunks, speed });
         }
@@ -201,9 +219,9 @@ fn measure_owners<F: Fabric>(
     report: &mut RankedReport,
     progress: &mut dyn FnMut(&str),
 ) -> Result<(), StudyError> {
-    let mut subject = Subject::fill(fabric, Owned::allocate(fabric, options.sizes())?, options.slots, load)?;
+    let mut subject = Subject::fill(fabric, Owned::allocate(fabric, options.sizes())?, by_one, options.slots, load)?;
     for &mix in &options.mixes {
-        let speed = subject.speed(mix, options.operations)?;
+        let speed = subject.speed(mix, options.operations, 1)?;
         progress(&format!("owners, load {load}, {mix}: {:.3} million operations per second", speed.median));
         report.owned.push(OwnedReport { load, mix, speed });
     }
@@ -215,6 +233,7 @@ fn check(options: &RankedOptions) -> Result<(), StudyError> {
         && options.loads.is_sorted()
         && options.operations > 0
         && options.slots >= 1 << 10
-        && !options.chunks.contains(&0);
+        && !options.chunks.contains(&0)
+        && !options.workers.contains(&0);
     if possible { Ok(()) } else { Err(StudyError::NothingToMeasure("give loads in order, operations and slots")) }
 }

@@ -13,7 +13,7 @@ pub struct RankedReport {
     pub ranks: usize,
     /// Slots of each rank.
     pub slots: usize,
-    /// Operations of each rank, for each mix, load and chunk.
+    /// Operations of each rank, all its workers together, for each mix, load and chunk.
     pub operations: u64,
     /// Throughput of the one-sided form.
     pub speeds: Vec<SpeedReport>,
@@ -28,9 +28,10 @@ pub struct RankedReport {
 }
 
 impl RankedReport {
-    pub(super) fn mixes(&self) -> Vec<Mix> {
-        let owned = self.owned.iter().map(|report| report.mix);
-        unique(self.speeds.iter().map(|report| report.mix).chain(owned))
+    /// Numbers of workers and mixes. Owners are asked by one worker of each rank.
+    pub(super) fn combinations(&self) -> Vec<(usize, Mix)> {
+        let owned = self.owned.iter().map(|report| (1, report.mix));
+        unique(self.speeds.iter().map(|report| (report.workers, report.mix)).chain(owned))
     }
 
     pub(super) fn loads(&self) -> Vec<f64> {
@@ -48,11 +49,13 @@ pub struct SpeedReport {
     pub load: f64,
     /// Finds and inserts.
     pub mix: Mix,
+    /// Threads of each rank.
+    pub workers: usize,
     /// Million operations per second of all ranks together, by rounds.
     pub speed: Spread,
 }
 
-/// Throughput of one mix where owners are asked.
+/// Throughput of one mix where owners are asked, by one thread of each rank.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OwnedReport {
     /// Share of slots that are taken.

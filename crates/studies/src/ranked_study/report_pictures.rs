@@ -28,8 +28,8 @@ impl RankedReport {
     fn throughput(&self) -> Figure {
         let sizes = self.chunk_sizes();
         let owners = (!self.owned.is_empty()).then(|| "owners".to_owned());
-        let panel = |mix: Mix| Panel {
-            title: format!("{} % finds, {} % inserts", mix.finds(), mix.inserts()),
+        let panel = |(workers, mix): (usize, Mix)| Panel {
+            title: format!("{} % finds, {} % inserts, workers {workers}", mix.finds(), mix.inserts()),
             x: Axis::new("load factor", Scale::Linear, Unit::Number),
             y: Axis::new("million operations / s", Scale::Linear, Unit::Number),
             guide: None,
@@ -37,8 +37,8 @@ impl RankedReport {
                 sizes
                     .iter()
                     .enumerate()
-                    .map(|(series, &chunk)| self.line(series, chunk, mix))
-                    .chain(owners.as_ref().map(|_| self.line_of_owners(sizes.len(), mix)))
+                    .map(|(series, &chunk)| self.line(series, chunk, (workers, mix)))
+                    .chain((workers == 1 && owners.is_some()).then(|| self.line_of_owners(sizes.len(), mix)))
                     .collect(),
             ),
         };
@@ -47,12 +47,13 @@ impl RankedReport {
             note: self.note(),
             series: sizes.iter().map(|chunk| format!("C = {chunk}")).chain(owners.clone()).collect(),
             guide: None,
-            panels: self.mixes().into_iter().map(panel).collect(),
+            panels: self.combinations().into_iter().map(panel).collect(),
         }
     }
 
-    fn line(&self, series: usize, chunk: usize, mix: Mix) -> Line {
-        let mine = self.speeds.iter().filter(|report| report.chunk == chunk && report.mix == mix);
+    fn line(&self, series: usize, chunk: usize, (workers, mix): (usize, Mix)) -> Line {
+        let mine =
+            self.speeds.iter().filter(|report| (report.chunk, report.workers, report.mix) == (chunk, workers, mix));
         Line { series, points: mine.map(|report| (report.load, report.speed.median)).collect() }
     }
 

@@ -1,8 +1,9 @@
 //! The report as tables of text.
 
 use super::Way;
-use super::report::{CacheReport, ChunksReport, RankedReport, WayReport};
+use super::report::{CacheReport, ChunksReport, RankedReport, SpeedReport, WayReport};
 use crate::numbers::{count, significant};
+use crate::table_study::Mix;
 use crate::text::TextTable;
 use crate::unique::unique;
 use std::fmt;
@@ -18,24 +19,14 @@ impl fmt::Display for RankedReport {
         )?;
         writeln!(
             out,
-            "C: slots read at a time by ranks that help themselves; owners: nodes are sent to their owners."
+            "C: slots read at a time by ranks that help themselves; owners: nodes are sent to their owners, by"
         )?;
-        writeln!(out, "Loads vary by 0.01 in either direction.")?;
-        let chunks = unique(self.speeds.iter().map(|report| report.chunk));
-        for mix in self.mixes() {
+        writeln!(out, "one worker of each rank. Loads vary by 0.01 in either direction.")?;
+        for (workers, mix) in self.combinations() {
             let (finds, inserts) = (mix.finds(), mix.inserts());
-            writeln!(out, "\nMillion operations per second, all ranks: {finds} % finds, {inserts} % inserts")?;
-            let one_sided = chunks.iter().map(|chunk| format!("C={chunk}"));
-            let owners = (!self.owned.is_empty()).then(|| "owners".to_owned());
-            let heading = std::iter::once("load".to_owned()).chain(one_sided).chain(owners);
-            let mut table = TextTable::new(heading, 1);
-            for load in self.loads() {
-                let cells = self.speeds.iter().filter(|report| report.mix == mix && report.load == load);
-                let owned = self.owned.iter().filter(|report| report.mix == mix && report.load == load);
-                let speeds = cells.map(|report| &report.speed).chain(owned.map(|report| &report.speed));
-                table.row(std::iter::once(load.to_string()).chain(speeds.map(|speed| significant(speed.median))));
-            }
-            write!(out, "{table}")?;
+            let who = format!("all ranks, workers of each {workers}");
+            writeln!(out, "\nMillion operations per second, {who}: {finds} % finds, {inserts} % inserts")?;
+            write!(out, "{}", self.speeds_table(workers, mix))?;
         }
         self.write_chunks(out)?;
         self.write_ways(out)?;
@@ -44,6 +35,21 @@ impl fmt::Display for RankedReport {
 }
 
 impl RankedReport {
+    fn speeds_table(&self, workers: usize, mix: Mix) -> TextTable {
+        let chunks = unique(self.speeds.iter().map(|report| report.chunk));
+        let one_sided = chunks.iter().map(|chunk| format!("C={chunk}"));
+        let owners = (workers == 1 && !self.owned.is_empty()).then(|| "owners".to_owned());
+        let mut table = TextTable::new(std::iter::once("load".to_owned()).chain(one_sided).chain(owners), 1);
+        for load in self.loads() {
+            let is_meant = |report: &&SpeedReport| (report.workers, report.mix, report.load) == (workers, mix, load);
+            let speeds = self.speeds.iter().filter(is_meant).map(|report| &report.speed);
+            let owned = self.owned.iter().filter(|report| (workers, report.mix, report.load) == (1, mix, load));
+            let speeds = speeds.chain(owned.map(|report| &report.speed)).map(|speed| significant(speed.median));
+            table.row(std::iter::once(load.to_string()).chain(speeds));
+        }
+        table
+    }
+
     fn write_chunks(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.chunks.is_empty() {
             return Ok(());

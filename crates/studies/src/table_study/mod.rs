@@ -41,6 +41,7 @@ pub mod theory;
 mod words;
 mod workload;
 
+pub(crate) use crew::on_threads;
 pub use latency::Latency;
 pub use mix::Mix;
 pub use options::{LOADS, TableOptions};
