@@ -5,7 +5,7 @@
 //! - N3: whoever has heard of a position, by whatever means, can read its node.
 //!
 //! ```
-//! use tremula_distributed::{NodeTable, OneSided, Owned, Sizes};
+//! use tremula_distributed::{Inline, NodeTable, OneSided, Owned, Sizes};
 //! use tremula_fabric::{Fabric, threads};
 //! /// How many of these nodes nobody had put.
 //! fn count_new(table: &mut impl NodeTable) -> usize {
@@ -18,10 +18,11 @@
 //!     [
 //!         count_new(&mut OneSided::allocate(fabric, sizes).unwrap()),
 //!         count_new(&mut Owned::allocate(fabric, sizes).unwrap()),
+//!         count_new(&mut Inline::allocate(fabric, sizes.slots).unwrap()),
 //!     ]
 //! });
 //! let counts = counts.unwrap();
-//! assert!((0..2).all(|form| counts[0][form] + counts[1][form] == 2));
+//! assert!((0..3).all(|form| counts[0][form] + counts[1][form] == 2));
 //! ```
 
 use crate::Node;

@@ -3,7 +3,7 @@
 //! A node is two words, stored once: whoever puts it first gives it a [`Position`], and all who put it later, on whatever
 //! rank, find that one. [`NodeTable`] says what all tables do, and there are two forms. [`OneSided`] is the algorithm of
 //! Oortwijn's thesis: an index that all ranks change by compare-and-swap, and nodes that every rank reads and only their owner
-//! writes. In [`Owned`] ranks ask the owners of nodes, many at a time: where a network is between them, a message costs as
+//! writes; [`Inline`] is the same in one array, whose slots hold nodes. In [`Owned`] ranks ask the owners of nodes, many at a time: where a network is between them, a message costs as
 //! much as a read, and settles hundreds. [`AnyTable`] is the one that suits the ranks that there are.
 //!
 //! ```
@@ -33,18 +33,24 @@ mod any;
 mod cache;
 mod chunks;
 mod contract;
+mod inline;
+mod inline_far;
+mod inline_near;
 mod letters;
 mod near;
 mod one_sided;
 mod owned;
 mod search;
 mod shape;
+mod slot;
 mod traffic;
+mod walk;
 
 pub use any::{AnyKept, AnyTable, Form};
 pub use cache::{Cache, CacheTraffic, CacheUser, Key};
 pub use chunks::Chunks;
 pub use contract::{Find, Found, Full, NodeTable, SharedTable};
+pub use inline::{Inline, InlineCheckpoint, InlineFinder, MOST_INLINE_SLOTS};
 pub use one_sided::{Checkpoint, Finder, OneSided};
 pub use owned::{Owned, Part};
 pub use shape::{Position, Sizes};

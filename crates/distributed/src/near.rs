@@ -5,11 +5,10 @@
 //! on each other, so that the processor waits for many at a time.
 
 use crate::Node;
-use crate::chunks::Way;
 use crate::contract::Found;
 use crate::one_sided::{Finder, Stop};
-use crate::shape::{Entry, NODE_WORDS, Position, Shape, hash};
-use crate::traffic::Reach;
+use crate::shape::{Entry, NODE_WORDS, Position, hash};
+use crate::walk::{Walk, Walker};
 use std::sync::atomic::{AtomicU64, Ordering};
 use tremula_fabric::{Place, Segment};
 
@@ -58,49 +57,27 @@ enum Sight {
     Nothing,
 }
 
-/// Where a search is.
+/// A search, and where it is.
 struct Cursor {
     node: Node,
     hash: u64,
-    place: Place,
+    walk: Walk,
     /// What is in the slot.
     word: u64,
-    /// Where the search began.
-    home: usize,
-    /// The number of the chunk.
-    number: usize,
-    /// Slots before the end of the chunk.
-    chunk_left: usize,
-    /// Slots that were passed.
-    passed: usize,
 }
 
 /// How the searches of a thread read the table.
 struct Reading<'r, 't> {
     near: &'r Near<'t>,
-    shape: Shape,
-    way: Way,
-    /// Slots of a chunk.
-    chunk: usize,
-    reaches: &'r [Reach],
-    /// Chunks that were read.
-    count: [u64; 3],
+    walker: Walker<'r>,
 }
 
 impl Reading<'_, '_> {
-    /// Slots of the chunk that begins here, which is counted.
-    fn chunk(&mut self, place: Place) -> usize {
-        self.count[self.reaches[place.rank] as usize] += 1;
-        // A chunk ends where the part of its rank does.
-        self.chunk.min(self.shape.sizes.slots - place.offset)
-    }
-
     /// A search that has read its first slot.
     fn begin(&mut self, node: Node) -> Cursor {
         let hash = hash(node);
-        let place = self.shape.place_of(hash);
-        let (word, home) = (self.near.slot(place), place.rank * self.shape.sizes.slots + place.offset);
-        Cursor { node, hash, place, word, home, number: 0, chunk_left: self.chunk(place), passed: 0 }
+        let walk = self.walker.begin(hash);
+        Cursor { node, hash, word: self.near.slot(walk.place), walk }
     }
 
     /// Go on to the next slot that matters, and fetch the node that it may stand for.
@@ -109,7 +86,7 @@ impl Reading<'_, '_> {
             match Entry(cursor.word).position() {
                 None => return Sight::Free,
                 Some(position) if Entry(cursor.word).may_be(cursor.hash) => {
-                    let place = self.shape.node_place(position);
+                    let place = self.walker.shape.node_place(position);
                     self.near.fetch(place);
                     return Sight::Candidate(position, place);
                 }
@@ -121,20 +98,11 @@ impl Reading<'_, '_> {
 
     /// Pass a slot; false if that was the last one.
     fn step(&mut self, cursor: &mut Cursor) -> bool {
-        cursor.passed += 1;
-        if cursor.passed >= self.shape.slots() {
-            return false;
+        let goes_on = self.walker.step(&mut cursor.walk);
+        if goes_on {
+            cursor.word = self.near.slot(cursor.walk.place);
         }
-        cursor.place.offset += 1;
-        cursor.chunk_left -= 1;
-        if cursor.chunk_left == 0 {
-            cursor.number += 1;
-            let end = cursor.place.rank * self.shape.sizes.slots + cursor.place.offset;
-            cursor.place = self.shape.slot_place(self.way.next(cursor.home, cursor.number, end));
-            cursor.chunk_left = self.chunk(cursor.place);
-        }
-        cursor.word = self.near.slot(cursor.place);
-        true
+        goes_on
     }
 }
 
@@ -143,14 +111,14 @@ impl<S: Segment> Finder<'_, S> {
     pub(crate) fn search_near(&mut self, near: &Near, nodes: &[Node]) -> Result<Vec<Found>, Stop> {
         let table = self.table;
         let (shape, chunk, reaches) = (table.shape, table.chunks.slots(table.load()), &table.reaches[..]);
-        let mut reading = Reading { near, shape, way: table.way(), chunk, reaches, count: [0; 3] };
+        let mut reading = Reading { near, walker: Walker { shape, way: table.way(), chunk, reaches, count: [0; 3] } };
         let (mut found, mut cursors) = (Vec::with_capacity(nodes.len()), Vec::with_capacity(WINDOW));
         let outcome = nodes.chunks(WINDOW).try_for_each(|window| {
             cursors.clear();
             cursors.extend(window.iter().map(|&node| reading.begin(node)));
             self.search_window(&mut reading, &mut cursors, &mut found)
         });
-        self.traffic.chunks.iter_mut().zip(reading.count).for_each(|(sum, count)| *sum += count);
+        self.traffic.chunks.iter_mut().zip(reading.walker.count).for_each(|(sum, count)| *sum += count);
         outcome.map(|()| found)
     }
 
@@ -173,7 +141,7 @@ impl<S: Segment> Finder<'_, S> {
 
     /// Was a slot taken since it was seen free? The search then has its word: an own node need not be offered in vain.
     fn is_taken_by_now(&self, reading: &Reading, cursor: &mut Cursor) -> bool {
-        cursor.word = reading.near.slot(cursor.place);
+        cursor.word = reading.near.slot(cursor.walk.place);
         Entry(cursor.word).position().is_some()
     }
 
@@ -196,8 +164,8 @@ impl<S: Segment> Finder<'_, S> {
                     let number = self.own_number()?;
                     let position = self.write(number, cursor.node);
                     let entry = Entry::new(cursor.hash, position);
-                    self.count(cursor.place, |traffic| &mut traffic.swaps);
-                    let old = self.table.index.compare_and_swap(cursor.place, 0, entry.0)?;
+                    self.count(cursor.walk.place, |traffic| &mut traffic.swaps);
+                    let old = self.table.index.compare_and_swap(cursor.walk.place, 0, entry.0)?;
                     if old == 0 {
                         return Ok(Found { position, new: true });
                     }

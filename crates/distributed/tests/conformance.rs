@@ -5,7 +5,7 @@ mod common;
 
 use common::Veiled;
 use std::collections::{BTreeMap, BTreeSet};
-use tremula_distributed::{AnyTable, Form, Found, Full, Node, NodeTable, OneSided, Owned, Position, Sizes};
+use tremula_distributed::{AnyTable, Form, Found, Full, Inline, Node, NodeTable, OneSided, Owned, Position, Sizes};
 use tremula_fabric::{Fabric, threads};
 
 /// Runs the suite for the table that an expression makes from a fabric and sizes.
@@ -39,6 +39,7 @@ macro_rules! conforms {
 
 conforms!(one_sided, OneSided::allocate);
 conforms!(owned, Owned::allocate);
+conforms!(inline, |fabric, sizes: Sizes| Inline::allocate(fabric, sizes.slots));
 conforms!(preferred, AnyTable::allocate);
 conforms!(any_one_sided, |fabric, sizes| AnyTable::of_form(fabric, sizes, Form::OneSided));
 conforms!(any_owned, |fabric, sizes| AnyTable::of_form(fabric, sizes, Form::Owned));
