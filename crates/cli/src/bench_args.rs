@@ -30,9 +30,11 @@ that inserts read are printed beside those that theory expects.
 
 Started by mpirun it measures a table over all ranks at the loads 0.5, 0.8 and
 0.9 unless told, in two forms: every rank reads and changes the memory of all,
-in chunks, or sends nodes to their owners. Beside that it measures other ways
-from chunk to chunk (quadratic probing, reading ahead), and the cache of
-operations.
+in chunks, or sends nodes to their owners. Workers are those of each rank, by
+default 1 and 2, and share its operations; nodes are sent by one of them. Beside
+that it measures other ways from chunk to chunk (quadratic probing, reading
+ahead), slots that hold nodes (one array), latencies of single operations, and
+caches of operations in both forms.
 
 Example:
   tremula bench table --quick --load 0.5,0.9 --mixes 80/20 --out results";
@@ -166,7 +168,8 @@ pub struct TableArgs {
     /// Per cent of finds and of inserts [default: 50/50,80/20,20/80]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub mixes: Vec<Mix>,
-    /// What of a table over ranks: one-sided, owners, ways, cache [default: all]
+    /// What of a table over ranks: one-sided, owners, ways, latency, cache
+    /// [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub forms: Vec<TableForm>,
     #[command(flatten)]

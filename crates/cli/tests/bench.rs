@@ -162,7 +162,7 @@ fn bad_usage_is_refused() {
         (&["bench", "table", "--chunks", "12"], "8, 16, 32"),
         (&["bench", "table", "--mixes", "90/20"], "such as 80/20"),
         (&["bench", "table", "--operations", "0"], "--operations"),
-        (&["bench", "table", "--forms", "both"], "one-sided, owners, ways or cache"),
+        (&["bench", "table", "--forms", "both"], "one-sided, owners, ways, latency or cache"),
         (&["bench", "table", "--forms", "owners"], "several ranks"),
         (&["bench", "reach"], "MODEL"),
         (&["bench", "reach", "no-such-model.bdd"], "no-such-model.bdd: No such file"),

@@ -43,20 +43,36 @@ fn one_rank_reports_for_all() {
 
 #[test]
 fn a_table_over_ranks_is_measured() {
-    let output = mpirun(2, &["bench", "table", "--quick", "--chunks", "8,32", "--json", "-q"]);
+    let folder = tempfile::tempdir().unwrap();
+    let out = at(&folder, "out");
+    let how = ["--chunks", "8,64", "--workers", "1,2", "--json", "-q", "--out", &out];
+    let output = mpirun(2, &[&["bench", "table", "--quick"], &how[..]].concat());
     assert_eq!(code(&output), exit::COMPLETE, "{output:?}");
     let report = json(&output);
+    let length = |name: &str| report[name].as_array().map(Vec::len);
     let chunks = report["chunks"].as_array().expect("a list");
-    assert_eq!((chunks.len(), report["speeds"].as_array().map(Vec::len)), (2 * 3, Some(2 * 3 * 3)));
-    assert_eq!(report["owned"].as_array().map(Vec::len), Some(3 * 3));
-    assert_eq!(report["ways"].as_array().map(Vec::len), Some(2 * 3 * 3));
-    let cache = |name: &str| report["cache"][name].as_f64().expect("a number");
+    // Chunks, loads, mixes and numbers of workers.
+    assert_eq!((chunks.len(), length("speeds")), (2 * 3, Some(2 * 3 * 3 * 2)));
+    assert_eq!(length("owned"), Some(3 * 3));
+    // One array is read in chunks of 8 only, and owners read none.
+    assert_eq!((length("ways"), length("latencies")), (Some((4 + 3) * 3), Some((2 + 1 + 1) * 3)));
+    let cache = |form: usize, name: &str| report["caches"][form][name].as_f64().expect("a number");
     // Half of all slots, entries and requests are on the other rank.
     assert!(
-        (0.4..0.6).contains(&cache("remote_per_put")) && (0.4..0.6).contains(&cache("remote_per_miss")),
+        (0.4..0.6).contains(&cache(0, "remote_per_put")) && (0.4..0.6).contains(&cache(0, "remote_per_miss")),
         "{report}"
     );
-    assert!(cache("remembered") > 0.5 && cache("remote_per_hit") < 1.2, "{report}");
+    assert!(cache(0, "remembered") > 0.5 && cache(0, "remote_per_hit") < 1.2, "{report}");
+    assert!(cache(1, "remembered") > 0.5 && cache(1, "remote_per_hit") < 0.1, "{report}");
+    for one in report["latencies"].as_array().expect("a list") {
+        let number = |name: &str| one[name].as_f64().expect("a number");
+        assert!((0.4..0.9).contains(&number("remote_operations")), "{one}");
+        assert!(one["latency_ns"]["p50"].as_u64() <= one["latency_ns"]["p99"].as_u64(), "{one}");
+    }
+    for file in ["table-ranks.json", "table-ranks-throughput.svg", "table-ranks-chunks.svg", "table-ranks-latency.svg"]
+    {
+        assert!(folder.path().join("out").join(file).exists(), "{file}");
+    }
     for one in chunks {
         let number = |name: &str| one[name].as_f64().expect("a number");
         let ratio = number("measured") / number("simulated");

@@ -9,14 +9,12 @@
 //!   generation, which is in the index and in each word of an entry (words are read whole, F1), and entries whose words differ
 //!   in it are not used. For generations to repeat within one read, the ring would have to go round 65,536 times.
 
+use crate::results::{Key, ResultCache};
 use crate::shape::{Position, Shape, Sizes, hash};
 use crate::traffic::{Reach, others};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tremula_fabric::{Fabric, FabricError, Pending, Place, Segment};
-
-/// An operation and its operands.
-pub type Key = [u64; 2];
 
 /// Words of an entry: three, each without its upper bits, and these bits.
 const ENTRY_WORDS: usize = 4;
@@ -29,12 +27,12 @@ const WINDOW: usize = 64;
 /// A cache over all ranks.
 ///
 /// ```
-/// use tremula_distributed::{Cache, Sizes};
+/// use tremula_distributed::{Cache, ResultCache, Sizes};
 /// use tremula_fabric::{Fabric, threads};
 /// let results = threads::run(2, |fabric| {
 ///     let cache = Cache::allocate(fabric, Sizes { slots: 64, nodes: 64 }).unwrap();
 ///     if fabric.rank() == 0 {
-///         cache.user().put([3, 4], 7).unwrap();
+///         cache.user().put(&[([3, 4], 7)]).unwrap();
 ///     }
 ///     fabric.barrier();
 ///     let found = cache.user().get(&[[3, 4], [3, 5]]).unwrap();
@@ -106,9 +104,14 @@ pub struct CacheTraffic {
 }
 
 impl CacheTraffic {
+    /// All requests, by reach.
+    pub fn total(&self) -> [u64; 3] {
+        std::array::from_fn(|reach| self.slots[reach] + self.entries[reach] + self.puts[reach])
+    }
+
     /// Requests that left this rank.
     pub fn remote(&self) -> u64 {
-        others(&self.slots) + others(&self.entries) + others(&self.puts)
+        others(&self.total())
     }
 }
 
@@ -119,27 +122,38 @@ pub struct CacheUser<'c, S> {
     traffic: CacheTraffic,
 }
 
-impl<S: Segment> CacheUser<'_, S> {
-    /// What this thread has asked for.
-    pub fn traffic(&self) -> &CacheTraffic {
-        &self.traffic
+impl<S: Segment> ResultCache for CacheUser<'_, S> {
+    /// Others find the results after a flush or a barrier, or sooner.
+    fn put(&mut self, results: &[(Key, u64)]) -> Result<(), FabricError> {
+        for &(key, result) in results {
+            let hash = hash(key);
+            let place = self.cache.shape.place_of(hash);
+            self.traffic.puts[self.cache.reaches[place.rank] as usize] += 1;
+            self.cache.index.put_word(place, self.cache.write(key, hash, result).0)?;
+        }
+        Ok(())
     }
 
-    /// Remember a result. Others find it after a flush or a barrier, or sooner.
-    pub fn put(&mut self, key: Key, result: u64) -> Result<(), FabricError> {
-        let hash = hash(key);
-        let place = self.cache.shape.place_of(hash);
-        self.traffic.puts[self.cache.reaches[place.rank] as usize] += 1;
-        self.cache.index.put_word(place, self.cache.write(key, hash, result).0)
-    }
-
-    /// The results that were put for these keys, where they are remembered.
-    pub fn get(&mut self, keys: &[Key]) -> Result<Vec<Option<u64>>, FabricError> {
+    fn get(&mut self, keys: &[Key]) -> Result<Vec<Option<u64>>, FabricError> {
         let mut results = Vec::with_capacity(keys.len());
         for window in keys.chunks(WINDOW) {
             self.get_window(window, &mut results)?;
         }
         Ok(results)
+    }
+
+    /// Nothing to do: ranks help themselves.
+    fn settle(&mut self) {}
+
+    fn requests(&self) -> [u64; 3] {
+        self.traffic.total()
+    }
+}
+
+impl<S: Segment> CacheUser<'_, S> {
+    /// What this thread has asked for.
+    pub fn traffic(&self) -> &CacheTraffic {
+        &self.traffic
     }
 
     /// All slots first, then all entries, so that each waits only once.

@@ -76,6 +76,8 @@ fn add(sums: &mut [u64; 3], more: &[u64; 3]) {
 pub struct Errands {
     /// Nodes that were to be found or put.
     pub nodes: [u64; 3],
+    /// Results that were to be remembered, or were asked for.
+    pub results: [u64; 3],
     /// Messages in which others were asked.
     pub messages: [u64; 3],
 }

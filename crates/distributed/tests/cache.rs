@@ -1,7 +1,7 @@
 //! A cache may forget, but what it returns was put with that key, whoever overwrites what at that moment.
 
 use std::thread;
-use tremula_distributed::{Cache, Key, Sizes};
+use tremula_distributed::{Cache, Key, ResultCache, Sizes};
 use tremula_fabric::{Fabric, threads};
 
 fn key(number: u64) -> Key {
@@ -19,7 +19,7 @@ fn all_ranks_find_what_any_has_put() {
         let outcome = threads::run(ranks, |fabric| {
             let cache = Cache::allocate(fabric, Sizes { slots: 1 << 16, nodes: 100 }).unwrap();
             let (mut user, first) = (cache.user(), fabric.rank() as u64 * 100);
-            (first..first + 100).for_each(|number| user.put(key(number), result(key(number))).unwrap());
+            (first..first + 100).for_each(|number| user.put(&[(key(number), result(key(number)))]).unwrap());
             fabric.barrier();
             let keys: Vec<Key> = (0..ranks as u64 * 100).map(key).collect();
             let found = user.get(&keys).unwrap();
@@ -28,7 +28,7 @@ fn all_ranks_find_what_any_has_put() {
             assert!(keys.iter().zip(&found).all(|(&key, found)| found.is_none_or(|found| found == result(key))));
             // Those that were overwritten are the oldest.
             fabric.barrier();
-            (first..first + 50).for_each(|number| user.put(key(number + 10_000), 0).unwrap());
+            (first..first + 50).for_each(|number| user.put(&[(key(number + 10_000), 0)]).unwrap());
             fabric.barrier();
             let found = user.get(&keys).unwrap();
             assert!(found.iter().enumerate().all(|(number, found)| found.is_none() || number % 100 >= 50));
@@ -44,7 +44,7 @@ fn a_put_writes_once_and_a_get_reads_at_most_twice() {
     let outcome = threads::run(3, |fabric| {
         let cache = Cache::allocate(fabric, Sizes { slots: 4096, nodes: 4096 }).unwrap();
         let mut user = cache.user();
-        (0..300).for_each(|number| user.put(key(number), 1).unwrap());
+        (0..300).for_each(|number| user.put(&[(key(number), 1)]).unwrap());
         fabric.barrier();
         let missing: Vec<Key> = (1000..2000).map(key).collect();
         assert!(user.get(&missing).unwrap().iter().all(Option::is_none));
@@ -74,7 +74,7 @@ fn nothing_is_made_up() {
                         let (mut user, mut found) = (cache.user(), 0);
                         for round in 0..20_000 {
                             let number = (round * 7 + seed) % 11;
-                            user.put(key(number), result(key(number))).unwrap();
+                            user.put(&[(key(number), result(key(number)))]).unwrap();
                             let keys = [key(number), key((number + 1) % 11), key(100)];
                             let results = user.get(&keys).unwrap();
                             assert_eq!(results[2], None);

@@ -8,7 +8,7 @@ use tremula_fabric::{Fabric, threads};
 /// Nodes that differ in few bits: many have the same first word in their slots, so that searches meet slots that may become
 /// theirs.
 fn node(number: u64) -> Node {
-    [number % 3 | (number % 2) << 63, number / 6 | (number % 5) << 61]
+    [(number % 3) | ((number % 2) << 63), (number / 6) | ((number % 5) << 61)]
 }
 
 /// Each thread of each rank puts all nodes; some of them ask for memory that they could address. The results by number.

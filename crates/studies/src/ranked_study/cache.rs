@@ -1,14 +1,16 @@
-//! The cache of operations, measured: rounds of puts, of gets that find them, and of gets that find nothing.
+//! The caches of operations, measured: rounds of puts, of gets that find them, and of gets that find nothing.
 
-use super::{CacheReport, RankedOptions};
+use super::{CacheForm, CacheReport, RankedOptions};
 use crate::table_study::Random;
 use crate::{Spread, StudyError};
 use std::time::Instant;
-use tremula_distributed::{Cache, CacheUser, Key};
+use tremula_distributed::{Cache, Key, Owned, Reach, ResultCache, Sizes};
 use tremula_fabric::{Fabric, FabricError, Reduction};
 
 /// Keys that a worker asks for at a time.
 const BATCH: usize = 256;
+/// The same where that takes the time of a message and its answer.
+const LARGE_BATCH: usize = 16_384;
 
 /// Operations of one kind.
 #[derive(Default)]
@@ -19,41 +21,57 @@ struct Kind {
     remote: u64,
 }
 
-/// *Collective.* Measure it.
+/// *Collective.* Measure both forms.
 pub(super) fn measure<F: Fabric>(
     fabric: &F,
     options: &RankedOptions,
     progress: &mut dyn FnMut(&str),
-) -> Result<CacheReport, StudyError> {
+) -> Result<Vec<CacheReport>, StudyError> {
     let cache = Cache::allocate(fabric, options.sizes())?;
+    let one_sided = measure_one(fabric, options, CacheForm::OneSided, &mut cache.user(), BATCH)?;
+    // Hardly any nodes: the mail is what matters.
+    let mut table = Owned::allocate_with_results(fabric, Sizes { slots: 1, nodes: 1 }, options.slots)?;
+    let owners = measure_one(fabric, options, CacheForm::Owners, &mut table.results(), LARGE_BATCH)?;
+    let reports = vec![one_sided, owners];
+    for CacheReport { form, hits, .. } in &reports {
+        progress(&format!("cache, {form:?}: {:.3} million gets per second of what was put", hits.median));
+    }
+    Ok(reports)
+}
+
+fn measure_one<F: Fabric, C: ResultCache>(
+    fabric: &F,
+    options: &RankedOptions,
+    form: CacheForm,
+    cache: &mut C,
+    batch: usize,
+) -> Result<CacheReport, StudyError> {
     let (ranks, rank) = (fabric.ranks() as u64, fabric.rank() as u64);
     let a_round = options.slots as u64 / 2;
     let rounds = options.operations.div_ceil(a_round);
-    let mut user = cache.user();
     let (mut puts, mut hits, mut misses) = (Kind::default(), Kind::default(), Kind::default());
     let (mut found, mut wrong) = (0, 0);
     for round in 0..rounds {
-        let existing = round * a_round * ranks..(round + 1) * a_round * ranks;
-        puts.time(fabric, &mut user, a_round, |user| {
-            let mine = (existing.start + rank..existing.end).step_by(ranks as usize).map(key);
-            mine.clone().try_for_each(|key| user.put(key, result(key)))
-        })?;
+        let first = round * a_round * ranks;
+        let mine: Vec<(Key, u64)> =
+            (0..a_round).map(|number| key(first + number * ranks + rank)).map(|key| (key, result(key))).collect();
+        puts.time(fabric, cache, a_round, |cache| mine.chunks(batch).try_for_each(|batch| cache.put(batch)))?;
         fabric.barrier();
         let mut random = Random(round << 32 | rank);
-        let asked: Vec<Key> = (0..a_round).map(|_| key(existing.start + random.next() % (a_round * ranks))).collect();
+        let asked: Vec<Key> = (0..a_round).map(|_| key(first + random.next() % (a_round * ranks))).collect();
         let unknown: Vec<Key> = (0..a_round).map(|_| key(1 << 63 | random.next())).collect();
-        hits.time(fabric, &mut user, a_round, |user| {
-            for batch in asked.chunks(BATCH) {
-                for (&key, known) in batch.iter().zip(user.get(batch)?) {
+        hits.time(fabric, cache, a_round, |cache| {
+            for batch in asked.chunks(batch) {
+                for (&key, known) in batch.iter().zip(cache.get(batch)?) {
                     found += u64::from(known.is_some());
                     wrong += u64::from(known.is_some_and(|known| known != result(key)));
                 }
             }
             Ok(())
         })?;
-        misses.time(fabric, &mut user, a_round, |user| {
-            for batch in unknown.chunks(BATCH) {
-                wrong += user.get(batch)?.iter().flatten().count() as u64;
+        misses.time(fabric, cache, a_round, |cache| {
+            for batch in unknown.chunks(batch) {
+                wrong += cache.get(batch)?.iter().flatten().count() as u64;
             }
             Ok(())
         })?;
@@ -62,11 +80,12 @@ pub(super) fn measure<F: Fabric>(
     fabric.all_reduce(Reduction::Sum, &mut sums)?;
     let [found, wrong, put, hit, miss] = sums;
     if wrong > 0 {
-        return Err(StudyError::WrongTable { run: "cache".to_owned(), problem: "it returns what was not put" });
+        return Err(StudyError::WrongTable { run: format!("cache, {form:?}"), problem: "it returns what was not put" });
     }
     let each = |sum: u64| sum as f64 / (rounds * a_round * ranks) as f64;
     let spread = |kind: Kind| Spread::of(kind.speeds).expect("at least one round");
-    let report = CacheReport {
+    Ok(CacheReport {
+        form,
         puts: spread(puts),
         hits: spread(hits),
         misses: spread(misses),
@@ -74,30 +93,36 @@ pub(super) fn measure<F: Fabric>(
         remote_per_put: each(put),
         remote_per_hit: each(hit),
         remote_per_miss: each(miss),
-    };
-    progress(&format!("cache: {:.3} million gets per second of what was put", report.hits.median));
-    Ok(report)
+    })
 }
 
 impl Kind {
-    /// *Collective.* Time so many operations.
-    fn time<F: Fabric>(
+    /// *Collective.* Time so many operations, until no rank is needed for them any more.
+    fn time<F: Fabric, C: ResultCache>(
         &mut self,
         fabric: &F,
-        user: &mut CacheUser<'_, F::Segment>,
+        cache: &mut C,
         operations: u64,
-        work: impl FnOnce(&mut CacheUser<'_, F::Segment>) -> Result<(), FabricError>,
+        work: impl FnOnce(&mut C) -> Result<(), FabricError>,
     ) -> Result<(), StudyError> {
-        let before = user.traffic().remote();
+        let before = remote(cache);
         fabric.barrier();
         let started = Instant::now();
-        work(user)?;
+        let outcome = work(cache);
+        cache.settle();
         let mut longest = [started.elapsed().as_nanos() as u64];
+        outcome?;
         fabric.all_reduce(Reduction::Max, &mut longest)?;
-        self.remote += user.traffic().remote() - before;
+        self.remote += remote(cache) - before;
         self.speeds.push((operations * fabric.ranks() as u64) as f64 * 1e3 / longest[0].max(1) as f64);
         Ok(())
     }
+}
+
+/// Requests to other ranks, ever.
+fn remote(cache: &impl ResultCache) -> u64 {
+    let requests = cache.requests();
+    requests[Reach::Host as usize] + requests[Reach::Far as usize]
 }
 
 fn key(number: u64) -> Key {

@@ -3,8 +3,8 @@
 //! All ranks find and put nodes at the same time; the slots that these belong to lie on all ranks alike. Tables are filled
 //! almost to the load in question, a round of operations takes them a little beyond it, and then they are set back. Rounds
 //! of inserts alone give the chunks that an insert reads, beside a simulation and the thesis. Other ways to go on after a chunk
-//! are measured beside it, and so is the form in which ranks ask the owners of nodes, which reads no chunks. At last, the cache of
-//! operations.
+//! are measured beside it, a table in one array, and the form in which ranks ask the owners of nodes, which reads no chunks.
+//! At last, latencies of single operations, and the caches of operations.
 //!
 //! ```
 //! use tremula_fabric::threads;
@@ -16,20 +16,24 @@
 
 mod batches;
 mod cache;
+mod latency;
 mod measure;
 mod report;
 mod report_pictures;
 mod report_text;
 
-pub use report::{CacheReport, ChunksReport, OwnedReport, RankedReport, SpeedReport, WayReport};
+pub use report::{
+    CacheForm, CacheReport, ChunksReport, LatencyReport, LatencyTable, OwnedReport, RankedReport, SpeedReport,
+    WayReport,
+};
 
-use crate::StudyError;
-use crate::table_study::{LOADS, Mix, simulated_chunks, theory};
+use crate::table_study::{LOADS, Mix, clock_nanoseconds, simulated_chunks, theory};
+use crate::{Spread, StudyError};
 use batches::{by_all, by_one};
 use measure::Subject;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
-use tremula_distributed::{Chunks, OneSided, Owned, Sizes};
+use tremula_distributed::{Chunks, Inline, MOST_INLINE_SLOTS, OneSided, Owned, SharedTable, Sizes};
 use tremula_fabric::Fabric;
 
 /// What is measured: who does the work of a table over ranks, or something beside it.
@@ -41,7 +45,9 @@ pub enum TableForm {
     Owners,
     /// The rank that wants a node, with other ways through the index.
     Ways,
-    /// The cache of operations.
+    /// Single operations of all forms.
+    Latency,
+    /// The caches of operations.
     Cache,
 }
 
@@ -54,6 +60,16 @@ pub enum Way {
     Quadratic,
     /// With the chunk that follows, which was asked for before it was needed.
     Ahead,
+    /// With the chunk that follows, in a table of one array, whose slots hold nodes.
+    Inline,
+}
+
+impl Way {
+    /// All that can read chunks of so many slots.
+    fn all(chunk: usize) -> Vec<Way> {
+        let inline = (chunk <= MOST_INLINE_SLOTS).then_some(Way::Inline);
+        [Way::Linear, Way::Quadratic, Way::Ahead].into_iter().chain(inline).collect()
+    }
 }
 
 impl FromStr for TableForm {
@@ -64,8 +80,9 @@ impl FromStr for TableForm {
             "one-sided" => Ok(TableForm::OneSided),
             "owners" => Ok(TableForm::Owners),
             "ways" => Ok(TableForm::Ways),
+            "latency" => Ok(TableForm::Latency),
             "cache" => Ok(TableForm::Cache),
-            _ => Err("expected one-sided, owners, ways or cache".to_owned()),
+            _ => Err("expected one-sided, owners, ways, latency or cache".to_owned()),
         }
     }
 }
@@ -92,7 +109,7 @@ pub struct RankedOptions {
 impl Default for RankedOptions {
     fn default() -> RankedOptions {
         RankedOptions {
-            forms: vec![TableForm::OneSided, TableForm::Owners, TableForm::Ways, TableForm::Cache],
+            forms: vec![TableForm::OneSided, TableForm::Owners, TableForm::Ways, TableForm::Latency, TableForm::Cache],
             slots: 1 << 20,
             operations: 10_000_000,
             loads: vec![0.5, 0.8, 0.9],
@@ -132,7 +149,9 @@ where
         owned: Vec::new(),
         chunks: Vec::new(),
         ways: Vec::new(),
-        cache: None,
+        latencies: Vec::new(),
+        clock_ns: clock_nanoseconds(),
+        caches: Vec::new(),
     };
     let chunks = if options.forms.contains(&TableForm::OneSided) { &options.chunks[..] } else { &[] };
     let simulated = simulated_chunks(&options.loads, chunks);
@@ -142,12 +161,13 @@ where
                 TableForm::OneSided => measure_one_sided(fabric, options, (load, simulated), &mut report, progress)?,
                 TableForm::Owners => measure_owners(fabric, options, load, &mut report, progress)?,
                 TableForm::Ways => measure_ways(fabric, options, load, &mut report, progress)?,
+                TableForm::Latency => measure_latencies(fabric, options, load, &mut report, progress)?,
                 TableForm::Cache => {}
             }
         }
     }
     if options.forms.contains(&TableForm::Cache) {
-        report.cache = Some(cache::measure(fabric, options, progress)?);
+        report.caches = cache::measure(fabric, options, progress)?;
     }
     Ok((fabric.rank() == 0).then_some(report))
 }
@@ -195,20 +215,71 @@ where
 {
     let Some(&mix) = options.mixes.first() else { return Ok(()) };
     for &chunk in &options.chunks {
-        for way in [Way::Linear, Way::Quadratic, Way::Ahead] {
-            let table = OneSided::allocate(fabric, options.sizes())?;
-            let table = match way {
-                Way::Linear => table.with_chunks(Chunks::Fixed(chunk)),
-                Way::Quadratic => table.with_chunks(Chunks::Scattered(chunk)),
-                Way::Ahead => table.with_chunks(Chunks::Fixed(chunk)).reading_ahead(),
+        for way in Way::all(chunk) {
+            let (chunks, speed) = if way == Way::Inline {
+                measure_way(fabric, options, inline(fabric, options, chunk)?, (load, mix))?
+            } else {
+                let table = OneSided::allocate(fabric, options.sizes())?;
+                let table = match way {
+                    Way::Quadratic => table.with_chunks(Chunks::Scattered(chunk)),
+                    Way::Ahead => table.with_chunks(Chunks::Fixed(chunk)).reading_ahead(),
+                    Way::Linear | Way::Inline => table.with_chunks(Chunks::Fixed(chunk)),
+                };
+                measure_way(fabric, options, table, (load, mix))?
             };
-            let mut subject = Subject::fill(fabric, table, by_all, options.slots, load)?;
-            let chunks = subject.chunks_per_insert()?;
-            let speed = subject.speed(mix, options.operations, 1)?;
             progress(&format!("{way:?}, C={chunk}, load {load}: {:.3} million operations per second", speed.median));
             report.ways.push(WayReport { way, chunk, load, mix, chunks, speed });
         }
     }
+    Ok(())
+}
+
+/// Chunks that an insert reads, and throughput.
+fn measure_way<F: Fabric, T: SharedTable + Sync>(
+    fabric: &F,
+    options: &RankedOptions,
+    table: T,
+    (load, mix): (f64, Mix),
+) -> Result<(f64, Spread), StudyError> {
+    let mut subject = Subject::fill(fabric, table, by_all, options.slots, load)?;
+    Ok((subject.chunks_per_insert()?, subject.speed(mix, options.operations, 1)?))
+}
+
+fn inline<F: Fabric>(fabric: &F, options: &RankedOptions, chunk: usize) -> Result<Inline<F::Segment>, StudyError> {
+    Ok(Inline::allocate(fabric, options.slots)?.with_chunks(Chunks::Fixed(chunk)))
+}
+
+/// Single operations of all forms, of the first mix.
+fn measure_latencies<F: Fabric>(
+    fabric: &F,
+    options: &RankedOptions,
+    load: f64,
+    report: &mut RankedReport,
+    progress: &mut dyn FnMut(&str),
+) -> Result<(), StudyError>
+where
+    F::Segment: Sync,
+{
+    let Some(&mix) = options.mixes.first() else { return Ok(()) };
+    let mut note = |latency: LatencyReport| {
+        let LatencyReport { table, latency_ns, .. } = &latency;
+        progress(&format!("latency, {table}, load {load}: median {} ns, p99 {} ns", latency_ns.p50, latency_ns.p99));
+        report.latencies.push(latency);
+    };
+    for &chunk in &options.chunks {
+        let table = OneSided::allocate(fabric, options.sizes())?.with_chunks(Chunks::Fixed(chunk));
+        let mut subject = Subject::fill(fabric, table, by_all, options.slots, load)?;
+        let what = (LatencyTable::OneSided(chunk), load, mix);
+        note(latency::measure(&mut subject, what, options.operations, latency::by_finder)?);
+    }
+    for &chunk in options.chunks.iter().filter(|&&chunk| chunk <= MOST_INLINE_SLOTS) {
+        let mut subject = Subject::fill(fabric, inline(fabric, options, chunk)?, by_all, options.slots, load)?;
+        let what = (LatencyTable::OneArray(chunk), load, mix);
+        note(latency::measure(&mut subject, what, options.operations, latency::by_finder)?);
+    }
+    let mut subject = Subject::fill(fabric, Owned::allocate(fabric, options.sizes())?, by_one, options.slots, load)?;
+    let what = (LatencyTable::Owners, load, mix);
+    note(latency::measure(&mut subject, what, options.operations, latency::by_table)?);
     Ok(())
 }
 

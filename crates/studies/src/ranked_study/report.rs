@@ -2,9 +2,10 @@
 
 use super::Way;
 use crate::Spread;
-use crate::table_study::Mix;
+use crate::table_study::{Latency, Mix};
 use crate::unique::unique;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// What the study found out. Displays as tables of text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -23,8 +24,12 @@ pub struct RankedReport {
     pub chunks: Vec<ChunksReport>,
     /// Ways of the one-sided form through the index.
     pub ways: Vec<WayReport>,
-    /// The cache of operations.
-    pub cache: Option<CacheReport>,
+    /// Latencies of single operations.
+    pub latencies: Vec<LatencyReport>,
+    /// Nanoseconds that the clock itself takes, which latencies include.
+    pub clock_ns: u32,
+    /// The caches of operations.
+    pub caches: Vec<CacheReport>,
 }
 
 impl RankedReport {
@@ -83,9 +88,63 @@ pub struct WayReport {
     pub speed: Spread,
 }
 
-/// Throughput of the cache of operations, in million operations per second of all ranks together, by rounds.
+/// Latencies of single operations, by one worker of each rank, all ranks at the same time.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LatencyReport {
+    /// The table.
+    #[serde(flatten)]
+    pub table: LatencyTable,
+    /// Share of slots that are taken.
+    pub load: f64,
+    /// Finds and inserts.
+    pub mix: Mix,
+    /// Operations of all ranks that were timed.
+    pub operations: u64,
+    /// What they took.
+    pub latency_ns: Latency,
+    /// The share of them that asked other ranks for anything.
+    pub remote_operations: f64,
+    /// Requests to other ranks for each, on average.
+    pub remote_requests: f64,
+}
+
+/// A table whose latency was measured; the numbers are slots read at a time.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "table", content = "chunk", rename_all = "kebab-case")]
+pub enum LatencyTable {
+    /// Ranks help themselves: an index, and nodes elsewhere.
+    OneSided(usize),
+    /// Ranks help themselves: slots hold nodes.
+    OneArray(usize),
+    /// Owners are asked.
+    Owners,
+}
+
+impl fmt::Display for LatencyTable {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LatencyTable::OneSided(chunk) => write!(out, "C={chunk}"),
+            LatencyTable::OneArray(chunk) => write!(out, "one array, C={chunk}"),
+            LatencyTable::Owners => write!(out, "owners"),
+        }
+    }
+}
+
+/// Who does the work of a cache of operations.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CacheForm {
+    /// Whoever puts or gets, with the memory of others.
+    OneSided,
+    /// The owner of a result, who is asked.
+    Owners,
+}
+
+/// Throughput of a cache of operations, in million operations per second of all ranks together, by rounds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CacheReport {
+    /// Who does the work.
+    pub form: CacheForm,
     /// Results that were put.
     pub puts: Spread,
     /// Results that were asked for and had been put.

@@ -1,18 +1,22 @@
 //! The report as pictures.
 
-use super::report::RankedReport;
+use super::report::{LatencyTable, RankedReport};
 use crate::Picture;
 use crate::plot::{Axis, Figure, Guide, Line, Marks, Panel, Scale, Unit};
-use crate::table_study::Mix;
+use crate::table_study::{Latency, Mix};
 use crate::unique::unique;
 
 impl RankedReport {
-    /// Throughput, and chunks beside theory.
+    /// Throughput, chunks beside theory, and latencies.
     pub fn pictures(&self) -> Vec<Picture> {
         let chunks = (!self.chunks.is_empty()).then(|| ("table-ranks-chunks.svg", self.round_trips()));
-        [("table-ranks-throughput.svg", self.throughput())]
+        let latency = (!self.latencies.is_empty()).then(|| ("table-ranks-latency.svg", self.latency()));
+        let throughput = Some(("table-ranks-throughput.svg", self.throughput()));
+        throughput
+            .filter(|(_, figure)| !figure.panels.is_empty())
             .into_iter()
             .chain(chunks)
+            .chain(latency)
             .map(|(file_name, figure)| Picture { file_name: file_name.to_owned(), svg: figure.to_svg() })
             .collect()
     }
@@ -60,6 +64,32 @@ impl RankedReport {
     fn line_of_owners(&self, series: usize, mix: Mix) -> Line {
         let mine = self.owned.iter().filter(|report| report.mix == mix);
         Line { series, points: mine.map(|report| (report.load, report.speed.median)).collect() }
+    }
+
+    /// A panel for each table, a line for each percentile.
+    fn latency(&self) -> Figure {
+        let tables = unique(self.latencies.iter().map(|report| report.table));
+        let line = |table, at: usize| {
+            let mine = self.latencies.iter().filter(move |report| report.table == table);
+            Line {
+                series: at,
+                points: mine.map(|report| (report.load, f64::from(report.latency_ns.values()[at]))).collect(),
+            }
+        };
+        let panel = |table: LatencyTable| Panel {
+            title: table.to_string(),
+            x: Axis::new("load factor", Scale::Linear, Unit::Number),
+            y: Axis::new("latency", Scale::Decades, Unit::Nanoseconds),
+            guide: Some(Guide::Level(f64::from(self.clock_ns.max(1)))),
+            marks: Marks::Lines((0..Latency::NAMES.len()).map(|at| line(table, at)).collect()),
+        };
+        Figure {
+            title: "Latency of single operations over ranks".to_owned(),
+            note: format!("{}, one worker of each, all at the same time", self.note()),
+            series: Latency::NAMES.map(str::to_owned).into(),
+            guide: Some("the clock itself".to_owned()),
+            panels: tables.into_iter().map(panel).collect(),
+        }
     }
 
     fn round_trips(&self) -> Figure {

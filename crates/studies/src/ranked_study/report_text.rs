@@ -1,12 +1,14 @@
 //! The report as tables of text.
 
 use super::Way;
-use super::report::{CacheReport, ChunksReport, RankedReport, SpeedReport, WayReport};
+use super::report::{CacheForm, CacheReport, ChunksReport, LatencyReport, RankedReport, SpeedReport, WayReport};
 use crate::numbers::{count, significant};
-use crate::table_study::Mix;
+use crate::table_study::{Latency, Mix};
 use crate::text::TextTable;
 use crate::unique::unique;
 use std::fmt;
+
+const UNKNOWN: &str = "-";
 
 impl fmt::Display for RankedReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -30,7 +32,8 @@ impl fmt::Display for RankedReport {
         }
         self.write_chunks(out)?;
         self.write_ways(out)?;
-        self.cache.as_ref().map_or(Ok(()), |cache| write_cache(out, cache))
+        self.write_latencies(out)?;
+        self.caches.iter().try_for_each(|cache| write_cache(out, cache))
     }
 }
 
@@ -72,28 +75,62 @@ impl RankedReport {
             out,
             "asked for before it is needed (where memory cannot be addressed). Million operations per second,"
         )?;
-        writeln!(out, "{} % finds, and chunks that an insert asks for", mix.finds())?;
-        let mut table = TextTable::new(["C", "load", "linear", "", "quadratic", "", "ahead", ""], 0);
+        writeln!(
+            out,
+            "{} % finds, and chunks that an insert asks for. One array: as linear, but slots hold nodes",
+            mix.finds()
+        )?;
+        let heading = ["C", "load", "linear", "", "quadratic", "", "ahead", "", "one array", ""];
+        let mut table = TextTable::new(heading, 0);
         let settings = unique(self.ways.iter().map(|report| (report.chunk, report.load)));
         for (chunk, load) in settings {
             let mine = |way: Way| {
                 let mut reports = self.ways.iter().filter(move |report| (report.chunk, report.load) == (chunk, load));
                 reports.find(|report| report.way == way)
             };
-            let cells = [Way::Linear, Way::Quadratic, Way::Ahead].into_iter().filter_map(mine);
-            let cells = cells.flat_map(|report| [significant(report.speed.median), format!("{:.3}", report.chunks)]);
+            let cell = |report: &WayReport| [significant(report.speed.median), format!("{:.3}", report.chunks)];
+            let cells = [Way::Linear, Way::Quadratic, Way::Ahead, Way::Inline].into_iter();
+            let cells = cells.flat_map(|way| mine(way).map_or([UNKNOWN, UNKNOWN].map(str::to_owned), cell));
             table.row([chunk.to_string(), load.to_string()].into_iter().chain(cells));
         }
         write!(out, "{table}")
     }
 }
 
+impl RankedReport {
+    fn write_latencies(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(LatencyReport { mix, .. }) = self.latencies.first() else { return Ok(()) };
+        let (finds, clock) = (mix.finds(), self.clock_ns);
+        writeln!(
+            out,
+            "\nLatency of single operations in nanoseconds, of which the clock takes {clock}: {finds} % finds, one"
+        )?;
+        writeln!(
+            out,
+            "worker of each rank, all ranks at once. Remote: operations that ask other ranks for anything, and"
+        )?;
+        writeln!(out, "requests to other ranks for each operation")?;
+        let heading = ["table", "load"].into_iter().chain(Latency::NAMES).chain(["remote", "requests"]);
+        let mut table = TextTable::new(heading, 1);
+        for report in &self.latencies {
+            let LatencyReport { latency_ns, remote_operations, remote_requests, .. } = report;
+            let remote = [format!("{:.1} %", remote_operations * 100.0), format!("{remote_requests:.3}")];
+            let numbers = latency_ns.values().map(|value| value.to_string());
+            let names = [report.table.to_string(), report.load.to_string()];
+            table.row(names.into_iter().chain(numbers).chain(remote));
+        }
+        write!(out, "{table}")
+    }
+}
+
 fn write_cache(out: &mut fmt::Formatter<'_>, cache: &CacheReport) -> fmt::Result {
-    writeln!(
-        out,
-        "\nThe cache of operations, as many entries as slots, half of them put ({:.1} % of these are remembered)",
-        cache.remembered * 100.0
-    )?;
+    let who = match cache.form {
+        CacheForm::OneSided => "by ranks that help themselves",
+        CacheForm::Owners => "by owners",
+    };
+    let remembered = cache.remembered * 100.0;
+    writeln!(out, "\nA cache of operations {who}: as many entries as slots, half of them put")?;
+    writeln!(out, "({remembered:.1} % of these are remembered)")?;
     let mut table = TextTable::new(["", "million per second", "requests to other ranks"], 1);
     for (name, speed, remote) in [
         ("put", &cache.puts, cache.remote_per_put),

@@ -43,6 +43,7 @@ mod workload;
 
 pub(crate) use crew::on_threads;
 pub use latency::Latency;
+pub(crate) use latency::clock_nanoseconds;
 pub use mix::Mix;
 pub use options::{LOADS, TableOptions};
 pub use report::{ChunksRead, RunReport, Setting, TableReport, TheoryReport};
