@@ -110,23 +110,29 @@ impl<S: Segment> InlineFinder<'_, S> {
         for (result, &node) in waiting.by_ref().take(WINDOW) {
             active.push(self.begin(result, node)?);
         }
-        let mut at = 0;
+        let (mut at, mut is_full) = (0, false);
         while !active.is_empty() {
             at %= active.len();
             if active[at].flight.test() {
                 let one = active.swap_remove(at);
                 let result = one.result;
-                match self.advance(one)? {
-                    Ok(found) => {
+                match self.advance(one) {
+                    Ok(Ok(found)) => {
                         results[result] = Some(found);
-                        if let Some((result, &node)) = waiting.next() {
+                        if !is_full && let Some((result, &node)) = waiting.next() {
                             active.push(self.begin(result, node)?);
                         }
                     }
-                    Err(still) => active.push(still),
+                    Ok(Err(still)) => active.push(still),
+                    // Others may have claimed slots, and would leave them unfinished (I4): all come to their end.
+                    Err(Stop::Full) => is_full = true,
+                    Err(stop) => return Err(stop),
                 }
             }
             at += 1;
+        }
+        if is_full {
+            return Err(Stop::Full);
         }
         Ok(results.into_iter().map(|found| found.expect("every search ends")).collect())
     }

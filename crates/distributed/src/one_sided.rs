@@ -249,7 +249,7 @@ impl<S: Segment> Finder<'_, S> {
         for (result, &node) in waiting.by_ref().take(WINDOW) {
             active.push(self.begin(result, node)?);
         }
-        let mut at = 0;
+        let (mut at, mut is_full) = (0, false);
         while !active.is_empty() {
             at %= active.len();
             if !active[at].flight.test() {
@@ -258,17 +258,20 @@ impl<S: Segment> Finder<'_, S> {
             }
             let one = active.swap_remove(at);
             let result = one.result;
-            match self.advance(one)? {
-                Ok(found) => {
+            match self.advance(one) {
+                Ok(Ok(found)) => {
                     results[result] = Some(found);
-                    if let Some((result, &node)) = waiting.next() {
+                    if !is_full && let Some((result, &node)) = waiting.next() {
                         active.push(self.begin(result, node)?);
                     }
                 }
-                Err(still) => active.push(still),
+                Ok(Err(still)) => active.push(still),
+                // Others come to their end, or the nodes that they offer in vain would be lost.
+                Err(Stop::Full) => is_full = true,
+                Err(stop) => return Err(stop),
             }
         }
-        Ok(())
+        if is_full { Err(Stop::Full) } else { Ok(()) }
     }
 
     fn begin(&mut self, result: usize, node: Node) -> Result<Active<S>, Stop> {

@@ -33,8 +33,9 @@ pub type Key = [u64; 2];
 
 /// A cache of results over all ranks, as one thread of a rank uses it.
 pub trait ResultCache {
-    /// Remember results. Not collective. `results` may be reused on return; ranks find them when all have
-    /// [settled](ResultCache::settle) and met at a barrier, or sooner.
+    /// Remember results. Not collective; but where owners are told, it may return only when these come to the cache too, if only
+    /// to settle: nobody waits for others by other means before that. `results` may be reused on return; ranks find them when all
+    /// have [settled](ResultCache::settle) and met at a barrier, or sooner.
     fn put(&mut self, results: &[(Key, u64)]) -> Result<(), FabricError>;
 
     /// The results that were put for these keys, where they are remembered, in the same order. Not collective; but where

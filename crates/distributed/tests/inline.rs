@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
-use tremula_distributed::{Chunks, Find, Found, Inline, Node, NodeTable, SharedTable};
+use tremula_distributed::{Chunks, Find, Found, Full, Inline, Node, NodeTable, SharedTable};
 use tremula_fabric::{Fabric, threads};
 
 /// Nodes that differ in few bits: many have the same first word in their slots, so that searches meet slots that may become
@@ -54,6 +54,21 @@ fn check(ranks: usize, workers: u64, slots: usize, chunks: Chunks, below: u64) {
     }
     assert_eq!(positions.values().collect::<BTreeSet<_>>().len() as u64, below, "no two nodes share a position");
     assert_eq!(all.iter().filter(|(_, found)| found.new).count() as u64, below, "each was put once");
+}
+
+/// Searches under way when there is no room for one of them finish the slots that they have claimed: nobody waits for these for ever.
+#[test]
+fn a_full_table_has_no_unfinished_slots() {
+    let nodes = [[1, 2], [3, 4], [5, 6]];
+    for slots in [1, 2] {
+        let found = threads::run(1, |fabric| {
+            let table = Inline::allocate(fabric, slots).unwrap();
+            let mut finder = table.asking_finder();
+            assert_eq!(finder.find_or_put(&nodes), Err(Full));
+            nodes.iter().filter(|&&node| finder.find_or_put(&[node]).is_ok_and(|found| !found[0].new)).count()
+        });
+        assert_eq!(found.unwrap(), [slots]);
+    }
 }
 
 #[test]
