@@ -237,6 +237,10 @@ impl Cuda {
     fn launch(&mut self, roots: &[Root], purpose: Purpose) -> Result<(Answers, Counters), DriverError> {
         let (answers, requests, elements) = describe_roots(roots, !purpose.adds_nodes(), &self.past);
         let mut result = Counters::default();
+        if let Purpose::Copy(places) = purpose {
+            // Also if there is nothing to copy: it is the table from now on.
+            self.stream.memset_zeros(&mut self.tables[1].slice_mut(..places))?;
+        }
         if requests.is_empty() {
             return Ok((answers, result));
         }
@@ -254,9 +258,6 @@ impl Cuda {
         self.stream.memcpy_htod(&list, &mut self.list)?;
         self.stream.memcpy_htod(&counts, &mut self.counts)?;
         self.stream.memcpy_htod(&[handed_out], &mut self.counters)?;
-        if let Purpose::Copy(places) = purpose {
-            self.stream.memset_zeros(&mut self.tables[1].slice_mut(..places))?;
-        }
         let arguments = self.arguments(purpose, requests.len());
         let shape = LaunchConfig { grid_dim: (self.blocks, 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 };
         // SAFETY: the kernel takes this structure; its pointers are to live allocations of the lengths that it names,
