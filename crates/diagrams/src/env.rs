@@ -33,6 +33,11 @@ impl Env {
         let levels = self.end_of_levels as usize;
         Extent([quads, bundles, trees, steps, systems, closures, plans, sets, permutations, levels])
     }
+
+    /// About the memory of the relations in a copy, which cannot look them up by what they are.
+    pub fn bytes_of_copy(&self) -> usize {
+        self.relations.bytes_of_copy() + self.lists.bytes_of_copy()
+    }
 }
 
 /// Values by number, equal values sharing one.

@@ -181,9 +181,11 @@ impl Core {
         Ok(())
     }
 
-    /// Account for the memory of compiled relations.
+    /// Account for the memory of compiled relations, and of their copies for other processes.
     pub fn lease_relations(&mut self) -> Result<(), Error> {
-        Ok(self.relations_lease.resize(self.env.relations.bytes() + self.env.lists.bytes())?)
+        let own = self.env.relations.bytes() + self.env.lists.bytes();
+        let copies = self.lead.as_ref().map_or(0, |lead| lead.copies() * self.env.bytes_of_copy());
+        Ok(self.relations_lease.resize(own + copies)?)
     }
 
     /// The number of a set of levels; those that no function depends on are left out.

@@ -100,6 +100,11 @@ impl Relations {
         self.quads.capacity() * size_of::<Quad>() + self.unique.capacity() * (size_of::<(Quad, u32)>() + 1)
     }
 
+    /// The same without what finds relations by their content.
+    pub fn bytes_of_copy(&self) -> usize {
+        self.quads.len() * size_of::<Quad>()
+    }
+
     /// Top level of a relation; none for the empty one and the identity.
     pub fn level(&self, relation: u32) -> Option<u32> {
         (relation >= Quad::FIRST).then(|| self.quad(relation).level)

@@ -77,6 +77,23 @@ fn all_strategies_end_with_the_stored_set() {
 }
 
 #[test]
+fn copies_of_relations_are_charged() {
+    let model = model("beem/bakery.1.bdd");
+    let charged = |ranks| {
+        let setup = Setup { ranks, workers: 1, bytes: 64 << 20, options: Options::default() };
+        lead(setup, &Attention::default(), |manager| {
+            let before = manager.budget().used();
+            let system = SymbolicSystem::build(manager, &model).unwrap();
+            let charged = manager.budget().used() - before;
+            drop(system);
+            charged
+        })
+    };
+    let [two, three, four] = [2, 3, 4].map(charged);
+    assert!(two < three && three - two == four - three, "as much for every process: {two}, {three}, {four}");
+}
+
+#[test]
 fn tables_grow_for_all() {
     let model = model("beem/anderson.4.bdd.gz");
     let options = Options { worker_threshold: 10, ..Options::default() };

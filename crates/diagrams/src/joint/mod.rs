@@ -129,6 +129,7 @@ pub(crate) struct Lead {
     notes: Notes,
     /// Workers of this process.
     pub workers: usize,
+    processes: usize,
     /// What was written last, or found too large to be.
     written: Option<(Extent, bool)>,
 }
@@ -156,7 +157,8 @@ impl Leader {
         let Leader { setup, allies, notes, table, guests, dismiss } = self;
         let options = setup.table_options();
         let solo = Solo::on_ground(&Budget::new(setup.bytes), options, attention.clone(), table)?;
-        let lead = Lead { allies, notes: Notes::new(notes), workers: setup.workers, written: None };
+        let (workers, processes) = (setup.workers, setup.ranks);
+        let lead = Lead { allies, notes: Notes::new(notes), workers, processes, written: None };
         let result = guests.stopped_by(&attention, || program(&Manager::leading(solo, options, lead)));
         drop(dismiss);
         guests.wait();
@@ -174,6 +176,11 @@ impl Drop for Dismiss {
 }
 
 impl Lead {
+    /// How many copies of the relations there are: what is written, and what each process reads from it.
+    pub fn copies(&self) -> usize {
+        1 + self.processes
+    }
+
     /// See that others have the relations; false if there is no room for them.
     pub fn publish(&mut self, env: &Env) -> bool {
         let extent = env.extent();

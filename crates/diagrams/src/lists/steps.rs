@@ -144,6 +144,11 @@ impl Steps {
             + self.steps.capacity() * (size_of::<Step>() + 2 * size_of::<(u32, Arms)>())
     }
 
+    /// The same without what finds steps by their content.
+    pub fn bytes_of_copy(&self) -> usize {
+        self.arms.len() * size_of::<Arm>() + self.steps.len() * size_of::<Step>()
+    }
+
     /// Number of steps and arms, for statistics.
     pub fn size(&self, relation: u32) -> usize {
         let mut seen = rustc_hash::FxHashSet::default();
