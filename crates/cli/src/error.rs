@@ -51,6 +51,16 @@ impl Failure {
         }
     }
 
+    /// The same, as it is told by a rank that is not the first.
+    pub fn of_rank(self, rank: usize) -> Failure {
+        let named = |message: String| format!("rank {rank}: {message}");
+        match self {
+            Failure::Input(message) => Failure::Input(named(message)),
+            Failure::Limit(message) => Failure::Limit(named(message)),
+            Failure::Internal(message) => Failure::Internal(named(message)),
+        }
+    }
+
     /// The system has no threads left.
     pub fn threads(error: &std::io::Error) -> Failure {
         Failure::Limit(format!("cannot start threads: {}", plain(error)))

@@ -52,7 +52,11 @@ where
     if let Some(watch) = watch {
         watch.finish();
     }
-    let ended = if rank == 0 { tell(args, &run, explored) } else { explored.map(|_| Exit::Complete).or_else(silently) };
+    let ended = if rank == 0 {
+        tell(args, &run, explored)
+    } else {
+        explored.map(|_| Exit::Complete).or_else(|trouble| silently(rank, trouble))
+    };
     agree_on_end(fabric, ended)
 }
 
@@ -93,8 +97,10 @@ pub struct Told {
 pub enum NoResult {
     /// The reason, if this rank is the one to tell it.
     Here(Trouble),
-    /// Another rank, the lowest of those in trouble, tells why.
+    /// Another rank, the lowest of those in trouble, could not go on.
     Elsewhere(usize),
+    /// Another rank has found bad input or a fault of the program, and tells that itself.
+    ToldElsewhere,
 }
 
 impl From<FabricError> for NoResult {
@@ -216,13 +222,24 @@ fn strategy_for_ranks(args: &ReachArgs) -> Result<Strategy, Failure> {
     }
 }
 
-/// *Collective.* Go on if all ranks can; else the lowest that cannot tells why.
+/// *Collective.* Go on if all ranks can; else the lowest that has failed tells why, or the lowest that cannot go on.
 pub fn agree<F: Fabric, T>(fabric: &F, mine: Result<T, Trouble>) -> Result<T, NoResult> {
-    let fine = fabric.all_gather(&[u64::from(mine.is_ok())])?;
-    match (fine.iter().position(|fine| fine[0] == 0), mine) {
-        (None, Ok(value)) => Ok(value),
-        (Some(lowest), Err(trouble)) if lowest == fabric.rank() => Err(NoResult::Here(trouble)),
-        (lowest, _) => Err(NoResult::Elsewhere(lowest.unwrap_or_default())),
+    const FINE: u64 = 0;
+    const UNKNOWN: u64 = 1;
+    const FAILED: u64 = 2;
+    let own = match &mine {
+        Ok(_) => FINE,
+        Err(Trouble::Unknown(_)) => UNKNOWN,
+        Err(Trouble::Failed(_)) => FAILED,
+    };
+    let all = fabric.all_gather(&[own])?;
+    let worst = all.iter().map(|of_rank| of_rank[0]).max().unwrap_or(own);
+    let lowest = all.iter().position(|of_rank| of_rank[0] == worst).unwrap_or_default();
+    match mine {
+        Ok(value) if worst == FINE => Ok(value),
+        Err(trouble) if lowest == fabric.rank() => Err(NoResult::Here(trouble)),
+        _ if worst == FAILED => Err(NoResult::ToldElsewhere),
+        _ => Err(NoResult::Elsewhere(lowest)),
     }
 }
 
@@ -259,6 +276,8 @@ fn tell(args: &ReachArgs, run: &Run, explored: Result<Told, NoResult>) -> Result
         Err(NoResult::Here(Trouble::Failed(failure))) => return Err(failure),
         Err(NoResult::Here(Trouble::Unknown(reason))) => return unknown(reason),
         Err(NoResult::Elsewhere(rank)) => return unknown(format!("rank {rank} could not go on")),
+        // There is no result to print, and all end with that rank's code.
+        Err(NoResult::ToldElsewhere) => return Ok(Exit::Complete),
     };
     let report = Report::complete(run);
     report.publish(run, figures.as_ref())?;
@@ -269,11 +288,11 @@ fn tell(args: &ReachArgs, run: &Run, explored: Result<Told, NoResult>) -> Result
 }
 
 /// On other ranks, trouble is told only where no lower rank has any.
-fn silently(trouble: NoResult) -> Result<Exit, Failure> {
+fn silently(rank: usize, trouble: NoResult) -> Result<Exit, Failure> {
     match trouble {
-        NoResult::Here(Trouble::Failed(failure)) => Err(failure),
+        NoResult::Here(Trouble::Failed(failure)) => Err(failure.of_rank(rank)),
         NoResult::Here(Trouble::Unknown(reason)) => Err(Failure::Limit(reason)),
-        NoResult::Elsewhere(_) => Ok(Exit::Complete),
+        NoResult::Elsewhere(_) | NoResult::ToldElsewhere => Ok(Exit::Complete),
     }
 }
 

@@ -79,6 +79,9 @@ fn conclude<F: Fabric>(
     }
 }
 
+/// What a rank says that has failed, instead of a reason: it tells that itself.
+const FAILED: &str = "\0";
+
 /// *Collective.* Why there is no result: rank 0 tells what the rank says that could not go on, and that rank nothing.
 fn why<F: Fabric>(run: &Run, fabric: &F, halt: Halt) -> Result<NoResult, NoResult> {
     let (rank, mine) = match halt {
@@ -86,10 +89,15 @@ fn why<F: Fabric>(run: &Run, fabric: &F, halt: Halt) -> Result<NoResult, NoResul
         Halt::Elsewhere(rank) => (rank, None),
         Halt::Fabric(error) => return Ok(error.into()),
     };
-    let text = if let Some(Trouble::Unknown(reason)) = &mine { reason.as_str() } else { "" };
+    let text = match &mine {
+        Some(Trouble::Unknown(reason)) => reason,
+        Some(Trouble::Failed(_)) => FAILED,
+        None => "",
+    };
     let reasons = gathered(fabric, text.as_bytes())?;
     Ok(match mine {
         Some(Trouble::Failed(failure)) => NoResult::Here(Trouble::Failed(failure)),
+        _ if reasons[rank] == FAILED => NoResult::ToldElsewhere,
         _ if fabric.rank() != 0 || reasons[rank].is_empty() => NoResult::Elsewhere(rank),
         // Who was stopped first is of no interest.
         _ if rank == 0 || run.is_stopped() => NoResult::Here(Trouble::Unknown(reasons[rank].clone())),

@@ -569,6 +569,20 @@ fn bad_input_is_told_once() {
 }
 
 #[test]
+fn a_model_that_is_missing_on_one_host_is_bad_input() {
+    let [here, there] = [0; 2].map(|_| tempfile::tempdir().unwrap());
+    std::fs::copy(model("beem/phils.1.bdd"), at(&here, "model.bdd")).unwrap();
+    for folders in [[&here, &there], [&there, &here]] {
+        let [first, second] = folders.map(|folder| folder.path().to_str().unwrap());
+        let rank = |folder| ["-n", "1", "--wdir", folder, PROGRAM, "reach", "model.bdd"];
+        let output = launch(&[&rank(first)[..], &[":"], &rank(second)[..]].concat());
+        assert_eq!(code(&output), exit::INPUT, "{output:?}");
+        assert_eq!(stderr(&output).matches("model.bdd: No such file").count(), 1, "{output:?}");
+        assert_eq!(stdout(&output), "", "{output:?}");
+    }
+}
+
+#[test]
 fn what_knows_no_ranks_is_refused() {
     let output = mpirun(2, &["info", "model.bdd"]);
     assert_eq!(code(&output), exit::INPUT, "{output:?}");
