@@ -33,11 +33,11 @@ pub fn checksum(path: &Path) -> io::Result<u64> {
 }
 
 #[cfg(feature = "mpi")]
-pub use tremula_fabric::processes::{lose_by_panic, sees_death};
+pub use tremula_fabric::processes::{farewell, lose_by_panic, sees_death};
 #[cfg(feature = "mpi")]
 pub use with_mpi::run;
 #[cfg(not(feature = "mpi"))]
-pub use without_mpi::{lose_by_panic, run, sees_death};
+pub use without_mpi::{farewell, lose_by_panic, run, sees_death};
 
 #[cfg(feature = "mpi")]
 mod with_mpi {
@@ -53,10 +53,11 @@ mod with_mpi {
     pub fn run<R>(body: impl FnOnce(&ProcessFabric) -> R) -> Result<R, Failure> {
         let tell = |lost: &tremula_fabric::RankLost| output::to_stderr(&format!("tremula: {lost}\n"));
         let end = || std::process::exit(Exit::Internal.code());
+        let leave = || std::process::exit(Exit::Limit.code());
         let guard = guard::of_this_rank();
         let identity =
             identity().map_err(|error| Failure::Internal(format!("this program cannot read itself: {error}")))?;
-        let options = Options { identity, guard, ..Options::new(tell, end) };
+        let options = Options { identity, guard, leave, ..Options::new(tell, end) };
         processes::run(options, body).map_err(|error| match error {
             StartError::Memory(_) => Failure::Limit(error.to_string()),
             _ => Failure::Input(error.to_string()),
@@ -80,6 +81,9 @@ mod without_mpi {
     pub fn sees_death() -> bool {
         false
     }
+
+    /// There are no ranks to tell.
+    pub fn farewell() {}
 
     /// There are no ranks to lose.
     pub fn lose_by_panic(_: String) {}

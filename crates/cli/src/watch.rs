@@ -170,7 +170,10 @@ impl Watcher {
             self.clear();
             let doing = self.run.known().phase.doing();
             let reason = format!("{}, cut off while {doing}", self.run.stop_reason());
-            end((self.last_words.tell)(&self.run, reason).code());
+            let code = (self.last_words.tell)(&self.run, reason).code();
+            // Others may be in the middle of anything; they would take this rank for lost.
+            ranks::farewell();
+            end(code);
         }
     }
 

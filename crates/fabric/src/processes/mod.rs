@@ -22,7 +22,7 @@ mod monitor;
 mod peers;
 mod segment;
 
-pub use monitor::{lose_by_panic, sees_death};
+pub use monitor::{farewell, lose_by_panic, sees_death};
 pub use segment::{ProcessSegment, ProcessWord, ProcessWords};
 
 use crate::call::Call;
@@ -42,6 +42,8 @@ pub struct Options {
     pub tell: fn(&RankLost),
     /// Ends the process because a rank was lost. Any thread may call it.
     pub end: fn() -> !,
+    /// Ends the process because another rank has bidden [`farewell`]. Any thread may call it.
+    pub leave: fn() -> !,
     /// How long a rank may be silent before it counts as lost.
     pub patience: Duration,
     /// Use the network even between ranks of one host.
@@ -53,9 +55,10 @@ pub struct Options {
 }
 
 impl Options {
-    /// The usual ones.
+    /// The usual ones; who leaves ends as after a loss.
     pub fn new(tell: fn(&RankLost), end: fn() -> !) -> Options {
-        Options { tell, end, patience: Duration::from_secs(8), no_mapping: false, identity: Vec::new(), guard: None }
+        let patience = Duration::from_secs(8);
+        Options { tell, end, leave: end, patience, no_mapping: false, identity: Vec::new(), guard: None }
     }
 }
 

@@ -26,6 +26,8 @@ const BEAT: usize = 0;
 const VERDICT: usize = 1;
 /// In a verdict: the user is being told.
 const TOLD: u64 = 1 << 63;
+/// A verdict that no rank is lost: one ends the job for all.
+const FAREWELL: u64 = u64::MAX;
 /// Between two beats.
 const INTERVAL: Duration = Duration::from_millis(250);
 /// For news to get to all ranks, by way of rank 0.
@@ -48,10 +50,12 @@ pub(super) struct Monitor {
     thread: Mutex<Option<(Sender<News>, JoinHandle<()>)>>,
 }
 
-/// A loss that another thread of this process has seen.
-struct News {
-    lost: RankLost,
-    teller: Teller,
+/// What other threads of this process have seen, or want.
+enum News {
+    /// A loss, and who tells the user.
+    Loss(RankLost, Teller),
+    /// To end the job. Who asked hears when the others have been told.
+    Farewell(Sender<()>),
 }
 
 /// Who tells the user.
@@ -69,6 +73,7 @@ struct Watch {
     patience: Duration,
     tell: fn(&RankLost),
     end: fn() -> !,
+    leave: fn() -> !,
     guard: Option<u32>,
 }
 
@@ -85,18 +90,29 @@ pub fn lose_by_panic(message: String) {
     let desk = DESK.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let Some((rank, monitor)) = desk else { return };
     let lost = RankLost::new(rank, LossCause::Panicked(message));
-    if monitor.send(News { lost, teller: Teller::This }).is_ok() {
+    if monitor.send(News::Loss(lost, Teller::This)).is_ok() {
         loop {
             thread::park();
         }
     }
 }
 
+/// Have all other ranks [leave](Options::leave), because this one is going to end its process whatever they are doing, with nothing wrong.
+/// Returns when they should have heard of it, at once if there are none.
+pub fn farewell() {
+    let desk = DESK.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let Some((_, monitor)) = desk else { return };
+    let (told, hears) = mpsc::channel();
+    if monitor.send(News::Farewell(told)).is_ok() && hears.recv_timeout(GRACE).is_ok() {
+        thread::sleep(2 * INTERVAL);
+    }
+}
+
 impl Monitor {
     pub(super) fn start(peers: Arc<Peers>, beats: ProcessSegment, options: &Options) -> Result<Monitor, StartError> {
-        let Options { patience, tell, end, guard, .. } = *options;
+        let Options { patience, tell, end, leave, guard, .. } = *options;
         let rank = peers.rank();
-        let watching = Watch { peers, beats, patience, tell, end, guard };
+        let watching = Watch { peers, beats, patience, tell, end, leave, guard };
         let (tell_it, news) = mpsc::channel();
         let (connect, connected) = mpsc::channel::<()>();
         let thread = thread::Builder::new().name("monitor".to_owned()).spawn(move || {
@@ -110,7 +126,12 @@ impl Monitor {
                 match news.recv_timeout(INTERVAL) {
                     Err(RecvTimeoutError::Disconnected) => break,
                     Err(RecvTimeoutError::Timeout) => {}
-                    Ok(News { lost, teller }) => watching.lose(lost, teller),
+                    Ok(News::Loss(lost, teller)) => watching.lose(lost, teller),
+                    Ok(News::Farewell(told)) => {
+                        watching.bid_farewell();
+                        // Whoever asked may have lost patience.
+                        let _ = told.send(());
+                    }
                 }
                 if last.elapsed() > watching.patience && !round.seen.is_empty() {
                     // This process was stopped for so long that the others have given it up and say so, or were stopped too.
@@ -137,7 +158,7 @@ impl Monitor {
     pub(super) fn lose(&self, lost: RankLost, teller: Teller) -> ! {
         // The thread is connected to the others; this one may not be.
         if let Some((thread, _)) = &*self.thread.lock().unwrap_or_else(PoisonError::into_inner) {
-            let _ = thread.send(News { lost, teller });
+            let _ = thread.send(News::Loss(lost, teller));
         }
         loop {
             thread::park();
@@ -275,6 +296,9 @@ impl Watch {
         for from in 0..self.peers.ranks() {
             // Acquire: pairs with the write of whoever has lost a rank.
             let verdict = mine[from * WORDS + VERDICT].load(Ordering::Acquire);
+            if verdict == FAREWELL {
+                self.leave_too();
+            }
             if verdict != 0 {
                 let rank = (verdict & !TOLD) as usize - 1;
                 let teller = match verdict & TOLD != 0 {
@@ -326,6 +350,26 @@ impl Watch {
         let seen_here = matches!(lost.cause, LossCause::Panicked(_) | LossCause::EndedEarly);
         let far = self.peers.distance(lost.rank) == Distance::Remote;
         if far && !seen_here { GRACE.max(LAUNCHER_NOTICES.saturating_sub(self.patience)) } else { GRACE }
+    }
+
+    /// Tell the others that this rank ends the job.
+    fn bid_farewell(&self) {
+        for rank in (0..self.peers.ranks()).filter(|&rank| rank != self.peers.rank() && self.hears(rank)) {
+            let _ = self.beats.try_put_word(self.word(rank, VERDICT), FAREWELL);
+        }
+        let _ = self.beats.flush_all();
+    }
+
+    /// End as another rank wants.
+    fn leave_too(&self) -> ! {
+        if self.peers.rank() == 0 {
+            // The others know rank 0, perhaps not each other.
+            self.bid_farewell();
+        }
+        if let Some(network) = self.peers.network() {
+            network.close();
+        }
+        (self.leave)()
     }
 
     /// Rank 0 is connected with all and passes on what it hears; others write to it, and to where they can directly.
