@@ -2,20 +2,13 @@
 //! with their memory mapped and through the network.
 
 mod cases;
+mod mpirun;
 
-use std::process::{Command, ExitCode, Output};
+use mpirun::{Case, LEFT, LOST, Test, all_cases, mpirun, told};
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
-use tremula_fabric::processes::{self, Options, ProcessFabric};
-use tremula_fabric::{Fabric, launched_ranks};
-
-/// Tells the ranks what to run: all cases, or a way to be lost.
-const ROLE: &str = "TREMULA_TEST_ROLE";
-/// Set where ranks shall not map each other's memory.
-const NO_MAPPING: &str = "TREMULA_TEST_NO_MAPPING";
-/// What a rank ends with when another was lost.
-const LOST: i32 = 70;
-
-type Case = (&'static str, fn(&ProcessFabric));
+use tremula_fabric::Fabric;
+use tremula_fabric::processes::{self, ProcessFabric};
 
 macro_rules! list {
     (; $($case:ident),*) => {
@@ -25,20 +18,14 @@ macro_rules! list {
 cases::with_all_cases! { list! }
 
 fn main() -> ExitCode {
-    match (launched_ranks(), std::env::var(ROLE)) {
-        (Some(_), Ok(role)) => rank(&role),
-        _ => direct(),
-    }
+    mpirun::main(TESTS, CASES, end_early)
 }
 
 // ---- ranks --------------------------------------------------------------------------------------------------------
 
-fn rank(role: &str) -> ExitCode {
-    let mut options = Options::new(|lost| eprintln!("LOST: {lost}"), || std::process::exit(LOST));
-    options.patience = Duration::from_secs(3);
-    options.no_mapping = std::env::var_os(NO_MAPPING).is_some();
-    let ended = processes::run(options, |fabric| match role {
-        "cases" => run_cases(fabric),
+/// A way to end before time.
+fn end_early(fabric: &ProcessFabric, way: &str) {
+    match way {
         "barrier" => cases::a_panic_releases_those_in_a_barrier(fabric),
         "collective" => cases::a_panic_releases_those_in_a_collective(fabric),
         "sleep" => cases::a_panic_releases_those_that_sleep(fabric),
@@ -46,30 +33,13 @@ fn rank(role: &str) -> ExitCode {
         "poll" => cases::a_panic_releases_those_that_poll(fabric),
         "early" => cases::an_early_end_releases_those_that_wait(fabric),
         "hook" => lose_by_hook(fabric),
+        "farewell" => bid_farewell(fabric),
         "stop" => signal_rank(fabric, fabric.ranks() - 1, "-STOP"),
         "stop-first" => signal_rank(fabric, 0, "-STOP"),
         "kill" => signal_rank(fabric, fabric.ranks() - 1, "-KILL"),
         // For losses that come from outside.
         "idle" => std::thread::sleep(Duration::from_secs(60)),
-        _ => panic!("no role {role}"),
-    });
-    match ended {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run_cases(fabric: &ProcessFabric) {
-    for (name, case) in CASES {
-        let started = Instant::now();
-        case(fabric);
-        fabric.barrier();
-        if fabric.rank() == 0 {
-            println!("{name}: {:.0} ms", started.elapsed().as_secs_f64() * 1e3);
-        }
+        _ => panic!("no role {way}"),
     }
 }
 
@@ -80,6 +50,15 @@ fn lose_by_hook(fabric: &ProcessFabric) {
     }
     fabric.barrier();
     std::thread::sleep(Duration::from_secs(60));
+}
+
+/// Rank 0 ends the job while others wait for it.
+fn bid_farewell(fabric: &ProcessFabric) {
+    if fabric.rank() == 0 {
+        processes::farewell();
+        std::process::exit(LEFT);
+    }
+    fabric.barrier();
 }
 
 /// A rank stops, like one whose machine hangs, or is killed; the others wait for it.
@@ -93,30 +72,9 @@ fn signal_rank(fabric: &ProcessFabric, rank: usize, signal: &str) {
 
 // ---- the program that starts them ---------------------------------------------------------------------------------
 
-fn direct() -> ExitCode {
-    let filter: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let mut failed = 0;
-    for (name, test) in TESTS {
-        if !filter.is_empty() && !filter.iter().any(|part| name.contains(part.as_str())) {
-            continue;
-        }
-        let started = Instant::now();
-        let outcome = test();
-        let verdict = if outcome.is_ok() { "ok" } else { "FAILED" };
-        println!("test {name} ... {verdict} ({:.1} s)", started.elapsed().as_secs_f64());
-        if let Err(message) = outcome {
-            println!("{message}");
-            failed += 1;
-        }
-    }
-    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-type Test = (&'static str, fn() -> Result<(), String>);
-
 const TESTS: &[Test] = &[
-    ("all_cases_with_mapped_memory", || (1..=4).try_for_each(|ranks| all_cases(ranks, false))),
-    ("all_cases_through_the_network", || (1..=4).try_for_each(|ranks| all_cases(ranks, true))),
+    ("all_cases_with_mapped_memory", || all_cases(false)),
+    ("all_cases_through_the_network", || all_cases(true)),
     ("a_panic_ends_ranks_in_a_barrier", || lose("barrier", "rank 2", "panicked: ")),
     ("a_panic_ends_ranks_in_a_collective", || lose("collective", "rank 2", "panicked: ")),
     ("a_panic_ends_ranks_that_poll", || lose("poll", "rank 2", "panicked: ")),
@@ -127,23 +85,8 @@ const TESTS: &[Test] = &[
     ("a_killed_rank_ends_all_ranks", kill),
     ("a_stopped_rank_is_found_silent", || lose("stop", "rank 2", "has not been heard of for 3 s")),
     ("a_stopped_first_rank_is_found_by_the_others", || lose("stop-first", "rank 0", "")),
+    ("a_farewell_is_no_loss", farewell),
 ];
-
-fn mpirun(ranks: usize, role: &str, no_mapping: bool) -> Output {
-    let mut command = Command::new("mpirun");
-    command.args(["-n", &ranks.to_string(), "--oversubscribe", "--bind-to", "none", "--mca", "pml", "ob1"]);
-    command.args(["--mca", "btl", "self,vader", "--mca", "mpi_yield_when_idle", "1", "--quiet"]);
-    command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1").env(ROLE, role);
-    if no_mapping {
-        command.env(NO_MAPPING, "1");
-    }
-    command.arg(std::env::current_exe().expect("a program knows itself")).output().expect("mpirun can be run")
-}
-
-fn all_cases(ranks: usize, no_mapping: bool) -> Result<(), String> {
-    let output = mpirun(ranks, "cases", no_mapping);
-    if output.status.success() { Ok(()) } else { Err(format!("{ranks} ranks: {}", told(&output))) }
-}
 
 /// Three ranks, one of which is lost: the job ends soon, with the code of a loss and one message that names the rank and the host.
 fn lose(role: &str, rank: &str, cause: &str) -> Result<(), String> {
@@ -168,6 +111,11 @@ fn kill() -> Result<(), String> {
     if !output.status.success() && soon { Ok(()) } else { Err(format!("{:?}: {}", output.status, told(&output))) }
 }
 
-fn told(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+/// On three ranks, the first ends the job: all end with its code, those that the launcher lets live long enough by themselves.
+fn farewell() -> Result<(), String> {
+    let started = Instant::now();
+    let output = mpirun(3, "farewell", false);
+    let (text, soon) = (told(&output), started.elapsed() < Duration::from_secs(15));
+    let is_right = output.status.code() == Some(LEFT) && text.contains("LEFT") && !text.contains("LOST");
+    if is_right && soon { Ok(()) } else { Err(format!("{:?}: {text}", output.status)) }
 }
