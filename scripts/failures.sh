@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
 # The matrix in which an earlier work-stealing engine crashed or was wrong in more than half of all runs:
-# scripts/failures.sh [--share N] [--binary PATH] [--ranks yes]
+# scripts/failures.sh [--share N] [--binary PATH] [--ranks yes] [--tune KNOB=VALUE]
 # schedule_world.2 and anderson.1, one to eight workers, private deques, 36 runs each: 288 runs per model, each against the
 # known number of states and under a time limit, so that a hang is a failure. --share 20 does a twentieth of the runs.
 # --ranks yes: two to four ranks under mpirun, one to four workers each, 12 runs each instead: 144 runs per model. The
-# program must have been built with the feature mpi.
+# program must have been built with the feature mpi. --tune window-patience=500: each rank with a window of its own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-share=1 ranks=no binary=${CARGO_TARGET_DIR:-target}/release/tremula
+share=1 ranks=no binary=${CARGO_TARGET_DIR:-target}/release/tremula knobs=(--tune=worker-threshold=50)
 while (($#)); do
     case $1 in
         --share) share=$2 ;;
         --binary) binary=$2 ;;
         --ranks) ranks=$2 ;;
-        *) sed -n '2,8s/^# //p' "$0" >&2; exit 2 ;;
+        --tune) knobs+=("--tune=$2") ;;
+        *) sed -n '2,9s/^# //p' "$0" >&2; exit 2 ;;
     esac
     shift 2
 done
@@ -36,7 +37,7 @@ reach() {
     local launcher=()
     [[ $ranks == no ]] || launcher=(mpirun --quiet --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 -n "$1")
     timeout $((limit + 10)) "${launcher[@]}" "$binary" reach "testdata/$3" --strategy par --workers "$2" \
-        --tune=worker-threshold=50 --timeout "$limit" --mem 1G --json --quiet 2>&1
+        "${knobs[@]}" --timeout "$limit" --mem 1G --json --quiet 2>&1
 }
 
 for model in "${!expected[@]}"; do

@@ -26,7 +26,9 @@ setsid bash -c 'scripts/loom.sh && scripts/shuttle.sh 500' >"$interleavings" 2>&
 beside=$!
 # With all that it has started, if something else fails.
 trap 'kill -- "-$beside" 2>/dev/null || true; rm -f "$interleavings"' EXIT
-scripts/failures.sh --share 20 --binary "${CARGO_TARGET_DIR:-target}/debug/tremula"
+failures() { scripts/failures.sh --binary "${CARGO_TARGET_DIR:-target}/debug/tremula" "$@"; }
+failures --share 20
+failures --share 12 --ranks yes
 scripts/cluster-test.sh
 ended=0
 wait "$beside" || ended=$?
