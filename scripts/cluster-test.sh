@@ -68,10 +68,11 @@ code=0
 hosts 1 stop || code=$?
 ((code == 70)) && told 'rank 1 on tremula-h2 has not been heard of' || fail "a stopped rank ended with $code"
 
-# lose WHAT COMMAND…: begin a long exploration, do that after a while, and wait for the end; the exit code is in `code`.
+# lose RANK WHAT COMMAND…: begin a long exploration, do that to a rank after a while, and wait for the end; the exit code is in
+# `code`. Rank 0 is on host 1, rank 1 on host 2.
 lose() {
-    local what=$1 began
-    shift
+    local rank=$1 what="$2 of host $(($1 + 1))" began
+    shift 2
     code=0
     timeout 60 scripts/test-hosts.sh mpirun 1 --quiet "$tremula" reach "$PWD/testdata/beem/collision.4.bdd.gz" --workers 1 \
         --strategy par --mem 500M --quiet >"$log" 2>&1 &
@@ -80,22 +81,25 @@ lose() {
     "$@"
     wait $! || code=$?
     ((SECONDS - began < 15)) || fail "$what ended the job after $((SECONDS - began)) s"
-    [[ $(grep -c '^tremula: ' "$log") == 1 ]] && grep -q '^tremula: rank 1 on tremula-h2 ' "$log" ||
+    [[ $(grep -c '^tremula: ' "$log") == 1 ]] && grep -q "^tremula: rank $rank on tremula-h$((rank + 1)) " "$log" ||
         fail "$what ended with $code, and not with one message that names the rank"
     sleep 1
     # Those that have ended may wait for a parent to hear of it.
     ! ps -C tremula,tremula-guard -o stat= | grep -qv Z || fail "$what left processes behind"
 }
-# rank_of_second_host SIGNAL: send that to it, not to its guard.
-rank_of_second_host() {
-    comm -12 <(pgrep -x tremula | sort) <(ip netns pids tremula-h2 | sort) | xargs kill "-$1"
+# send SIGNAL HOST: to the rank there, not to its guard.
+send() {
+    comm -12 <(pgrep -x tremula | sort) <(ip netns pids "tremula-h$2" | sort) | xargs kill "-$1"
 }
-for signal in KILL STOP; do
-    lose "$signal" rank_of_second_host "$signal"
-    ((code == 70)) || fail "$signal ended with $code"
+for rank in 0 1; do
+    for signal in KILL STOP; do
+        lose "$rank" "$signal" send "$signal" $((rank + 1))
+        ((code == 70)) || fail "$signal ended with $code"
+    done
+    # Here the launcher ends first, with a code of its own.
+    lose "$rank" "the lost link" scripts/test-hosts.sh cut $((rank + 1))
+    ((code != 0)) || fail "a lost link was not noticed"
+    scripts/test-hosts.sh mend $((rank + 1))
 done
-# Here the launcher ends first, with a code of its own.
-lose "a lost link" scripts/test-hosts.sh cut 2
-((code != 0)) || fail "a lost link was not noticed"
 echo "cluster-test: two hosts: panic, killed and stopped rank, and lost link end the job"
 echo "cluster-test: all passed in $SECONDS s"
