@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Everything that must hold before a commit: scripts/test.sh
 # Installs what is missing (as root), then checks style and dependency edges, runs all tests, a twentieth of the failure
-# matrix, all interleavings of the lock-free parts, three mutants, and fuzzes the readers for FUZZ_SECONDS seconds in all
-# (30 unless told). Longer checks have scripts of their own beside this one.
+# matrix and a twelfth of that over ranks, interleavings of the lock-free parts (of small models all, of larger ones those with
+# few preemptions), tests between hosts, three mutants, and fuzzes the readers for FUZZ_SECONDS seconds in all (30 unless told).
+# Longer checks have scripts of their own beside this one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -130,9 +130,10 @@ where
             share_diagrams(args, run, model, fabric)
         }
         TransitionSystem::Bdd(model) => windowed::explore(args, run, model, fabric),
-        _ => {
-            agree(fabric, Err(Trouble::input("processes of several hosts can explore .bdd models and Petri nets only")))
-        }
+        _ => agree(
+            fabric,
+            Err(Trouble::input("processes without common memory can explore .bdd models and Petri nets only")),
+        ),
     }
 }
 
@@ -215,7 +216,7 @@ fn strategy_for_ranks(args: &ReachArgs) -> Result<Strategy, Failure> {
     match args.strategy.order {
         Order::Auto => Ok(Strategy { order: Order::Par, frontier: true }),
         Order::Saturation | Order::Explicit => Err(Failure::Input(format!(
-            "{} takes processes of one host; several hosts can do bfs, par and chaining",
+            "{} takes processes of one host with common memory; others can do bfs, par and chaining",
             args.strategy
         ))),
         Order::Bfs | Order::Par | Order::Chaining => Ok(args.strategy),

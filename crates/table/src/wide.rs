@@ -26,8 +26,8 @@ unsafe impl Sync for AtomicWide {}
 #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle))))]
 #[inline]
 fn loads_are_atomic() -> bool {
-    // Miri cannot run assembly.
-    cfg!(not(miri)) && std::is_x86_feature_detected!("avx")
+    // Miri cannot run assembly, and ThreadSanitizer does not see it.
+    cfg!(not(any(miri, instrumented))) && std::is_x86_feature_detected!("avx")
 }
 
 #[cfg(not(any(loom, shuttle)))]

@@ -1,9 +1,11 @@
 //! The report as tables of text.
 
 use super::Way;
-use super::report::{CacheForm, CacheReport, ChunksReport, LatencyReport, RankedReport, SpeedReport, WayReport};
+use super::report::{
+    CacheForm, CacheReport, ChunksReport, LatencyReport, LatencyTable, RankedReport, SpeedReport, WayReport,
+};
 use crate::numbers::{count, significant};
-use crate::table_study::{Latency, Mix};
+use crate::table_study::{Latency, Mix, theory};
 use crate::text::TextTable;
 use crate::unique::unique;
 use std::fmt;
@@ -109,18 +111,32 @@ impl RankedReport {
             out,
             "worker of each rank, all ranks at once. Remote: operations that ask other ranks for anything, and"
         )?;
-        writeln!(out, "requests to other ranks for each operation")?;
-        let heading = ["table", "load"].into_iter().chain(Latency::NAMES).chain(["remote", "requests"]);
+        writeln!(
+            out,
+            "requests to other ranks for each operation. Thesis: means in Figure 3.14, on one machine and over"
+        )?;
+        writeln!(out, "InfiniBand")?;
+        let last = ["remote", "requests", "thesis", "over IB"];
+        let heading = ["table", "load"].into_iter().chain(Latency::NAMES).chain(last);
         let mut table = TextTable::new(heading, 1);
         for report in &self.latencies {
             let LatencyReport { latency_ns, remote_operations, remote_requests, .. } = report;
             let remote = [format!("{:.1} %", remote_operations * 100.0), format!("{remote_requests:.3}")];
             let numbers = latency_ns.values().map(|value| value.to_string());
             let names = [report.table.to_string(), report.load.to_string()];
-            table.row(names.into_iter().chain(numbers).chain(remote));
+            table.row(names.into_iter().chain(numbers).chain(remote).chain(thesis_latencies(report)));
         }
         write!(out, "{table}")
     }
+}
+
+/// What the thesis has measured with the same algorithm, on one machine and over a network.
+fn thesis_latencies(report: &LatencyReport) -> [String; 2] {
+    let known = match report.table {
+        LatencyTable::OneSided(chunk) => theory::thesis_latency(chunk, report.load),
+        _ => None,
+    };
+    known.map_or([UNKNOWN, UNKNOWN].map(str::to_owned), |(near, far)| [near.to_string(), far.to_string()])
 }
 
 fn write_cache(out: &mut fmt::Formatter<'_>, cache: &CacheReport) -> fmt::Result {

@@ -26,10 +26,28 @@ const FIGURE_3_17: [(usize, [(u32, f64); 3]); 5] = [
     (128, [(1, 1.00), (1, 1.00), (1, 1.11)]),
 ];
 
+/// Figure 3.14, at the same loads: nanoseconds on one machine and over InfiniBand.
+const FIGURE_3_14: [(usize, [(u32, u32); 3]); 5] = [
+    (8, [(338, 7981), (431, 9602), (769, 15_873)]),
+    (16, [(447, 8046), (493, 8746), (682, 11_653)]),
+    (32, [(526, 8217), (548, 8446), (695, 9928)]),
+    (64, [(629, 8565), (639, 8645), (710, 9304)]),
+    (128, [(733, 9383), (743, 9413), (802, 9708)]),
+];
+
 /// Round trips in Figure 3.17 of the thesis: expected and measured.
 pub fn thesis(chunk: usize, load: f64) -> Option<(u32, f64)> {
+    entry(&FIGURE_3_17, chunk, load)
+}
+
+/// Mean latencies of find-or-put in Figure 3.14 of the thesis, in nanoseconds: on one machine and over a network.
+pub fn thesis_latency(chunk: usize, load: f64) -> Option<(u32, u32)> {
+    entry(&FIGURE_3_14, chunk, load)
+}
+
+fn entry<T: Copy>(figure: &[(usize, [T; 3])], chunk: usize, load: f64) -> Option<T> {
     let column = LOADS.iter().position(|&known| (known - load).abs() < 1e-9)?;
-    let row = FIGURE_3_17.iter().find(|row| row.0 == chunk)?;
+    let row = figure.iter().find(|row| row.0 == chunk)?;
     Some(row.1[column])
 }
 
@@ -45,6 +63,22 @@ mod tests {
         // Figure 3.3.
         let bounds = [8, 16, 32, 64, 128, 256].map(|chunk| format!("{:.2}", efficiency_bound(chunk)));
         assert_eq!(bounds, ["0.74", "0.82", "0.87", "0.91", "0.94", "0.96"]);
+    }
+
+    #[test]
+    fn latencies_have_the_slowdowns_of_the_figure() {
+        let slowdown = |chunk, load| {
+            let (local, remote) = thesis_latency(chunk, load).unwrap();
+            format!("{:.2}", f64::from(remote) / f64::from(local))
+        };
+        assert_eq!(
+            [8, 16, 32, 64, 128].map(|chunk| slowdown(chunk, 0.5)),
+            ["23.61", "18.00", "15.62", "13.62", "12.80"]
+        );
+        assert_eq!(
+            [8, 16, 32, 64, 128].map(|chunk| slowdown(chunk, 0.9)),
+            ["20.64", "17.09", "14.28", "13.10", "12.10"]
+        );
     }
 
     /// What the figure calls expected is Corollary 1, rounded up.
