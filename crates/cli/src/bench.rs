@@ -92,7 +92,9 @@ fn tasks(args: &TasksArgs) -> Result<Exit, Failure> {
         return ranks::run(|fabric| together::agree_on_end(fabric, ranked_tasks(args, fabric)));
     }
     if !args.tactics.is_empty() {
-        return Err(Failure::Input("--tactics: only several ranks have them".to_owned()));
+        // The same study, of one rank.
+        let alone = threads::run(1, |fabric| ranked_tasks(args, fabric));
+        return alone.map_err(|lost| Failure::Internal(lost.to_string()))?.remove(0);
     }
     let options = tasks_options(args);
     let report = study(&args.findings, |progress| tasks_study::run(&options, progress))?;
@@ -123,7 +125,7 @@ where
 /// What can go wrong on rank 0 alone, before others wait for it.
 fn prepare_ranked_tasks(args: &TasksArgs) -> Result<(), Failure> {
     if !args.versions.is_empty() {
-        return Err(Failure::Input("--versions: several ranks have only the program's own".to_owned()));
+        return Err(Failure::Input("--versions: tactics and several ranks are for the program's own".to_owned()));
     }
     make_folder(&args.findings)
 }

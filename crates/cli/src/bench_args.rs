@@ -18,10 +18,12 @@ Every answer is checked. For each program, the sequential time comes first.
 Started by mpirun it measures workers of all ranks as one crew, in memory that
 all ranks of a host address, by numbers of ranks and workers: first the latency
 of steals within a process and between processes, then the programs, but for
-matmul, whose answer is in the memory of one process.
+matmul, whose answer is in the memory of one process. With --tactics it does so
+for one process.
 
-Example:
-  tremula bench tasks --quick --workers 1,2,4 --programs fib,uts --out results";
+Examples:
+  tremula bench tasks --quick --workers 1,2,4 --programs fib,uts --out results
+  tremula bench tasks --quick --workers 2 --tactics steal-one,steal-half";
 
 const TABLE_NOTES: &str = "\
 Tables that read chunks of several sizes, tables that probe slot by slot, and
@@ -138,8 +140,8 @@ pub struct TasksArgs {
     /// Pools: tremula, tremula-split, rayon, lace-ws [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = version)]
     pub versions: Vec<Version>,
-    /// Over ranks, how work is handed over: steal-one, steal-many, steal-half,
-    /// one-slot, no-sharing [default: the first two]
+    /// How work is handed over: steal-one, steal-many, steal-half, one-slot,
+    /// no-sharing [default: over ranks the first two]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub tactics: Vec<Tactic>,
     #[command(flatten)]

@@ -51,6 +51,19 @@ fn tasks_are_measured() {
     assert!(files(&out).contains(&"tasks-speed-up.svg".to_owned()), "{:?}", files(&out));
 }
 
+/// The study that ranks make, by one process.
+#[test]
+fn tactics_are_compared() {
+    let how = ["--workers", "1,2", "--programs", "queens,fib", "--tactics", "steal-one,steal-half", "--json", "-q"];
+    let output = run(&[&["bench", "tasks", "--quick", "--reps", "1"], &how[..]].concat());
+    assert_eq!(code(&output), exit::COMPLETE, "{output:?}");
+    let report = json(&output);
+    assert_eq!((&report["ranks"], list(&report, "latency").len(), list(&report, "programs").len()), (&1.into(), 2, 2));
+    for program in list(&report, "programs") {
+        assert_eq!(list(program, "shapes").len(), 2 * 2);
+    }
+}
+
 #[test]
 fn the_fabric_is_measured() {
     let folder = tempfile::tempdir().unwrap();
@@ -155,6 +168,8 @@ fn bad_usage_is_refused() {
         (&["bench", "tasks", "--workers", "0"], "workers from 1"),
         (&["bench", "tasks", "--workers", "1,,2"], "workers from 1"),
         (&["bench", "tasks", "--reps", "0"], "--reps"),
+        (&["bench", "tasks", "--tactics", "steal-all"], "'steal-all'"),
+        (&["bench", "tasks", "--tactics", "steal-one", "--versions", "rayon"], "--versions: tactics"),
         (&["bench", "tasks", "--programs", "sort"], "no program is called \"sort\"; there are fib(42)"),
         (&["bench", "tasks", "--versions", "cilk"], "tremula-split"),
         (&["bench", "table", "--load", "1"], "load factor from 0.02 to 0.98"),
