@@ -64,6 +64,7 @@ mod numbers;
 mod order;
 mod output;
 mod presence;
+mod processors;
 mod progress;
 mod ranks;
 mod reach;

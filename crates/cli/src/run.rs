@@ -3,10 +3,11 @@
 //! The exploring thread writes, the watching thread reads; and whoever gets to the end first, the explorer with an
 //! answer or the watcher because the explorer does not react to a limit, claims the right to print the result.
 
-use crate::args::ReachArgs;
+use crate::args::{MOST_WORKERS, ReachArgs};
 use crate::events::Events;
 use crate::memory::Size;
 use crate::numbers;
+use crate::processors::Processors;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
@@ -193,23 +194,23 @@ impl Run {
         })
     }
 
-    /// The same, as one of `ranks` processes, of which `neighbours` share this machine. Those that tell nobody write no
+    /// The same, as one of `ranks` processes. Ranks of a host share its memory and processors. Those that tell nobody write no
     /// events.
     pub fn of_rank(
         args: &ReachArgs,
         started: Instant,
         ranks: usize,
-        neighbours: usize,
+        processors: &Processors,
         tells: bool,
     ) -> Result<Run, crate::error::Failure> {
         let quiet = ReachArgs { events: args.events.clone().filter(|_| tells), ..args.clone() };
         let mut run = Run::new(&quiet, started)?;
         run.ranks = ranks as u32;
         if !matches!(args.mem, Some(Size::Bytes(_))) {
-            run.budget = Budget::new(run.budget.limit() / neighbours);
+            run.budget = Budget::new(run.budget.limit() / processors.neighbours);
         }
         if args.workers.is_none() {
-            run.workers = (run.workers / neighbours as u32).max(1);
+            run.workers = processors.workers().min(MOST_WORKERS as u32);
         }
         Ok(run)
     }
@@ -314,12 +315,14 @@ mod tests {
     use super::*;
     use crate::args::{Args, Command};
     use clap::Parser;
+    use std::collections::BTreeSet;
 
     /// The memory of each of three ranks on one machine.
     fn memory(options: &[&str]) -> usize {
         let line = ["tremula", "reach", "model"].iter().chain(options);
         let Command::Reach(args) = Args::parse_from(line).command else { panic!("reach") };
-        Run::of_rank(&args, Instant::now(), 3, 3, false).expect("no file is written").budget.limit()
+        let processors = Processors::among(BTreeSet::from([0]), [BTreeSet::from([1]), BTreeSet::from([2])]);
+        Run::of_rank(&args, Instant::now(), 3, &processors, false).expect("no file is written").budget.limit()
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::host;
 use crate::net_together;
 use crate::numbers::{self, short};
 use crate::output;
+use crate::processors::Processors;
 use crate::ranks;
 use crate::reach::{self, Note, Trouble, note_end, trouble};
 use crate::report::{Figures, Report};
@@ -24,7 +25,7 @@ use tremula_diagrams::Lease;
 use tremula_diagrams::cluster::{Member, Program, RankFigures, Setup};
 use tremula_engines::{Distributed, Order, Plan, Strategy, SymbolicSystem, explore};
 use tremula_fabric::mail::Mail;
-use tremula_fabric::{Distance, Fabric, FabricError, Reduction, Segment};
+use tremula_fabric::{Fabric, FabricError, Reduction, Segment};
 use tremula_models::{BddSystem, TransitionSystem};
 
 /// Words that may be on their way from one rank to another before these wait at the sender.
@@ -63,9 +64,8 @@ where
 /// What this rank knows of the exploration and, on rank 0, who watches it.
 fn prepare<F: Fabric>(args: &ReachArgs, started: Instant, fabric: &F) -> Result<(Arc<Run>, Option<Watch>), Failure> {
     let (rank, ranks) = (fabric.rank(), fabric.ranks());
-    let near = |to: &usize| fabric.distance(*to).is_ok_and(|distance| distance != Distance::Remote);
-    let neighbours = (0..ranks).filter(near).count();
-    let run = Run::of_rank(args, started, ranks, neighbours, rank == 0);
+    let processors = Processors::agree(fabric).map_err(|error| Failure::Internal(error.to_string()))?;
+    let run = Run::of_rank(args, started, ranks, &processors, rank == 0);
     // Hosts may have different numbers of processors; all ranks have the same number of workers.
     let mut workers = [run.as_ref().map_or(u64::MAX, |run| run.workers.into())];
     let agreed = fabric.all_reduce(Reduction::Min, &mut workers);
@@ -79,6 +79,9 @@ fn prepare<F: Fabric>(args: &ReachArgs, started: Instant, fabric: &F) -> Result<
     }
     if let Some(events) = &run.events {
         events.start(&run);
+    }
+    if let Some(unused) = processors.unused().filter(|_| !args.quiet) {
+        output::to_stderr(&format!("tremula: {unused}\n"));
     }
     let watch = Watch::start(&run, args.quiet).map_err(|error| Failure::threads(&error))?;
     Ok((run, Some(watch)))

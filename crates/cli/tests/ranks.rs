@@ -114,7 +114,7 @@ fn tasks_are_stolen_between_ranks() {
 fn bad_studies_of_tasks_are_told_once() {
     let cases: [(&[&str], &str); 3] = [
         (&["--programs", "sort"], "no program is called \"sort\""),
-        (&["--versions", "rayon"], "--versions: several"),
+        (&["--versions", "rayon"], "--versions: tactics and several"),
         (&["--out", "/dev/null/x"], "/dev/null/x: "),
     ];
     for (args, words) in cases {
@@ -170,6 +170,27 @@ fn ranks_explore_together() {
         assert_eq!((&report["states"], &report["ranks"]), (&"1506".into(), &ranks.into()));
         assert_eq!(report["nodes"], 1559);
     }
+}
+
+/// A launcher that binds ranks has divided the processors already.
+#[test]
+fn ranks_share_the_processors_that_several_of_them_have() {
+    let processors = std::thread::available_parallelism().unwrap().get();
+    let phils = model("beem/phils.1.bdd");
+    let explore = [PROGRAM, "reach", &phils, "--json"];
+    // What launches it has said to bind to nothing, which is no more known here.
+    let unbound = ["-n", "2", "env", "-u", "OMPI_MCA_hwloc_base_binding_policy"];
+    let output = launch(&[&unbound[..], &explore].concat());
+    assert_eq!(
+        (json(&output)["workers"].as_u64(), stderr(&output)),
+        (Some((processors / 2).max(1) as u64), String::new())
+    );
+    let output = launch(&[&unbound[..], &["taskset", "-c", "0"], &explore].concat());
+    assert_eq!(json(&output)["workers"], 1);
+    let told = format!(
+        "tremula: mpirun has bound the ranks of this host to 1 of {processors} processors (to have all: --bind-to none)\n"
+    );
+    assert_eq!(stderr(&output), if processors > 1 { told } else { String::new() });
 }
 
 /// As ranks of several hosts do: each has its own part of the states, in tables of its own.

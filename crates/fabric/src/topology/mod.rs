@@ -40,6 +40,11 @@ pub fn cpu_limit() -> usize {
     System::this().cpu_limit()
 }
 
+/// How many processors, rounded up, the control groups of this process grant it; nothing if they set no limit.
+pub fn cpu_quota() -> Option<usize> {
+    System::this().quota()
+}
+
 /// The processors that this process may run on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Topology {

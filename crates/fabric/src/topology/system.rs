@@ -73,7 +73,7 @@ impl<'a> System<'a> {
     }
 
     /// The smallest number of processors, rounded up, that the control groups of this process grant it.
-    fn quota(&self) -> Option<usize> {
+    pub(super) fn quota(&self) -> Option<usize> {
         let groups = self.read("proc/self/cgroup")?;
         let quotas = groups.lines().filter_map(|line| {
             let mut fields = line.splitn(3, ':');
