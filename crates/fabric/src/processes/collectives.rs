@@ -17,6 +17,8 @@ const NAMES: [&str; 10] =
 /// All ranks, as MPI knows them.
 pub(super) struct Collectives {
     world: SimpleCommunicator,
+    /// Words of one message.
+    longest: usize,
     /// Ends MPI when it is dropped, so it comes last.
     _universe: Universe,
 }
@@ -36,10 +38,14 @@ impl Agreed {
 }
 
 impl Collectives {
-    pub(super) fn start() -> Result<Collectives, StartError> {
+    /// No message will have more than `longest` words.
+    pub(super) fn start(longest: usize) -> Result<Collectives, StartError> {
         // One thread at a time calls MPI, but which one is not said.
-        let (universe, _) = mpi::initialize_with_threading(Threading::Serialized).ok_or(StartError::Mpi)?;
-        Ok(Collectives { world: universe.world(), _universe: universe })
+        let (universe, granted) = mpi::initialize_with_threading(Threading::Serialized).ok_or(StartError::Mpi)?;
+        if granted < Threading::Serialized {
+            return Err(StartError::Threads);
+        }
+        Ok(Collectives { world: universe.world(), longest, _universe: universe })
     }
 
     pub(super) fn rank(&self) -> usize {
@@ -67,17 +73,35 @@ impl Collectives {
         let mut length = words.len() as u64;
         process.broadcast_into(&mut length);
         words.resize(length as usize, 0);
-        process.broadcast_into(&mut words[..]);
+        for part in words.chunks_mut(self.longest) {
+            process.broadcast_into(part);
+        }
+    }
+
+    pub(super) fn reduce(&self, root: usize, reduction: Reduction, words: &mut [u64]) {
+        let process = self.world.process_at_rank(root as i32);
+        for part in words.chunks_mut(self.longest) {
+            if root == self.rank() {
+                let given = part.to_vec();
+                process.reduce_into_root(&given[..], part, operation(reduction));
+            } else {
+                process.reduce_into(&*part, operation(reduction));
+            }
+        }
     }
 
     pub(super) fn all_reduce(&self, reduction: Reduction, words: &mut [u64]) {
-        let given = words.to_vec();
-        self.world.all_reduce_into(&given[..], words, operation(reduction));
+        for part in words.chunks_mut(self.longest) {
+            let given = part.to_vec();
+            self.world.all_reduce_into(&given[..], part, operation(reduction));
+        }
     }
 
     pub(super) fn scan(&self, reduction: Reduction, words: &mut [u64]) {
-        let given = words.to_vec();
-        self.world.exclusive_scan_into(&given[..], words, operation(reduction));
+        for part in words.chunks_mut(self.longest) {
+            let given = part.to_vec();
+            self.world.exclusive_scan_into(&given[..], part, operation(reduction));
+        }
         if self.rank() == 0 {
             // MPI leaves it undefined there.
             words.fill(reduction.identity());
@@ -85,71 +109,134 @@ impl Collectives {
     }
 
     pub(super) fn gather(&self, root: usize, words: &[u64]) -> Option<Vec<Vec<u64>>> {
-        let lengths = self.lengths(words);
         let process = self.world.process_at_rank(root as i32);
+        let lengths = self.lengths(words);
         if root != self.rank() {
-            process.gather_varcount_into(words);
+            for part in self.parts(&lengths) {
+                process.gather_varcount_into(part.of(words));
+            }
             return None;
         }
-        let (mut all, starts) = room(&lengths);
-        process.gather_varcount_into_root(words, &mut PartitionMut::new(&mut all[..], &lengths[..], &starts[..]));
-        Some(split(&all, &lengths))
+        let mut all = vec![Vec::new(); lengths.len()];
+        for part in self.parts(&lengths) {
+            let mut into = Joined::room(&part, &lengths);
+            process.gather_varcount_into_root(part.of(words), &mut into.partition());
+            into.append_to(&mut all);
+        }
+        Some(all)
     }
 
     pub(super) fn all_gather(&self, words: &[u64]) -> Vec<Vec<u64>> {
         let lengths = self.lengths(words);
-        let (mut all, starts) = room(&lengths);
-        self.world.all_gather_varcount_into(words, &mut PartitionMut::new(&mut all[..], &lengths[..], &starts[..]));
-        split(&all, &lengths)
+        let mut all = vec![Vec::new(); lengths.len()];
+        for part in self.parts(&lengths) {
+            let mut into = Joined::room(&part, &lengths);
+            self.world.all_gather_varcount_into(part.of(words), &mut into.partition());
+            into.append_to(&mut all);
+        }
+        all
     }
 
     pub(super) fn all_to_all(&self, messages: &[Vec<u64>]) -> Vec<Vec<u64>> {
-        let sent: Vec<i32> = messages.iter().map(|message| count(message.len())).collect();
+        let sent: Vec<u64> = messages.iter().map(|message| message.len() as u64).collect();
         let mut received = vec![0; self.ranks()];
         self.world.all_to_all_into(&sent[..], &mut received[..]);
-        let (out, out_starts) = (messages.concat(), room(&sent).1);
-        let (mut into, into_starts) = room(&received);
-        self.world.all_to_all_varcount_into(
-            &Partition::new(&out[..], &sent[..], &out_starts[..]),
-            &mut PartitionMut::new(&mut into[..], &received[..], &into_starts[..]),
-        );
-        split(&into, &received)
+        // Between any two ranks, because all have to agree on the number of parts.
+        let mut longest = [sent.into_iter().max().unwrap_or(0)];
+        self.all_reduce(Reduction::Max, &mut longest);
+        let mut all = vec![Vec::new(); received.len()];
+        for part in self.parts(&longest) {
+            let out = Joined::of(messages.iter().map(|message| part.of(message)));
+            let mut into = Joined::room(&part, &received);
+            self.world.all_to_all_varcount_into(&out.whole(), &mut into.partition());
+            into.append_to(&mut all);
+        }
+        all
     }
 
     /// How many words each rank gives.
-    fn lengths(&self, words: &[u64]) -> Vec<i32> {
+    fn lengths(&self, words: &[u64]) -> Vec<u64> {
         let mut lengths = vec![0; self.ranks()];
-        self.world.all_gather_into(&count(words.len()), &mut lengths[..]);
+        self.world.all_gather_into(&(words.len() as u64), &mut lengths[..]);
         lengths
+    }
+
+    /// What goes at once if each rank gives all others messages of these lengths: one rank gets no more than `longest` words.
+    fn parts(&self, lengths: &[u64]) -> impl Iterator<Item = Part> + use<> {
+        let most = (self.longest / self.ranks()).max(1);
+        let longest = lengths.iter().max().map_or(0, |&length| length as usize);
+        (0..longest).step_by(most).map(move |first| Part { first, most })
+    }
+}
+
+/// A part of each message.
+#[derive(Copy, Clone)]
+struct Part {
+    first: usize,
+    most: usize,
+}
+
+impl Part {
+    fn of<'a>(&self, message: &'a [u64]) -> &'a [u64] {
+        let rest = message.get(self.first..).unwrap_or_default();
+        &rest[..rest.len().min(self.most)]
+    }
+
+    fn length(&self, of: u64) -> usize {
+        (of as usize).saturating_sub(self.first).min(self.most)
+    }
+}
+
+/// Messages one after the other.
+struct Joined {
+    words: Vec<u64>,
+    lengths: Vec<i32>,
+    starts: Vec<i32>,
+}
+
+impl Joined {
+    fn of<'a>(messages: impl Iterator<Item = &'a [u64]> + Clone) -> Joined {
+        let lengths = messages.clone().map(<[u64]>::len);
+        Joined { words: messages.clone().flatten().copied().collect(), ..Joined::with_lengths(lengths) }
+    }
+
+    /// Room for a part of messages of these lengths.
+    fn room(part: &Part, lengths: &[u64]) -> Joined {
+        let mut joined = Joined::with_lengths(lengths.iter().map(|&length| part.length(length)));
+        joined.words = vec![0; joined.lengths.iter().map(|&length| length as usize).sum()];
+        joined
+    }
+
+    fn with_lengths(lengths: impl Iterator<Item = usize>) -> Joined {
+        let lengths: Vec<i32> = lengths.map(count).collect();
+        let starts = lengths.iter().scan(0, |end, length| {
+            *end += length;
+            Some(*end - length)
+        });
+        Joined { words: Vec::new(), starts: starts.collect(), lengths }
+    }
+
+    fn whole(&self) -> Partition<'_, [u64], &[i32], &[i32]> {
+        Partition::new(&self.words[..], &self.lengths[..], &self.starts[..])
+    }
+
+    fn partition(&mut self) -> PartitionMut<'_, [u64], &[i32], &[i32]> {
+        PartitionMut::new(&mut self.words[..], &self.lengths[..], &self.starts[..])
+    }
+
+    fn append_to(&self, all: &mut [Vec<u64>]) {
+        let mut rest = &self.words[..];
+        for (message, &length) in all.iter_mut().zip(&self.lengths) {
+            let (part, after) = rest.split_at(length as usize);
+            message.extend_from_slice(part);
+            rest = after;
+        }
     }
 }
 
 /// MPI counts with 31 bits.
 fn count(length: usize) -> i32 {
-    i32::try_from(length).expect("fewer than 2^31 words in one message")
-}
-
-/// Room for messages of these lengths, and where each begins.
-fn room(lengths: &[i32]) -> (Vec<u64>, Vec<i32>) {
-    let mut total = 0usize;
-    let starts = lengths
-        .iter()
-        .map(|&length| {
-            total += length as usize;
-            count(total - length as usize)
-        })
-        .collect();
-    (vec![0; total], starts)
-}
-
-fn split(all: &[u64], lengths: &[i32]) -> Vec<Vec<u64>> {
-    let mut rest = all;
-    let part = |&length: &i32| {
-        let (part, after) = rest.split_at(length as usize);
-        rest = after;
-        part.to_vec()
-    };
-    lengths.iter().map(part).collect()
+    i32::try_from(length).expect("messages are cut")
 }
 
 fn operation(reduction: Reduction) -> SystemOperation {
@@ -200,8 +287,19 @@ mod tests {
 
     #[test]
     fn messages_are_cut_where_they_were_joined() {
-        let (all, starts) = room(&[2, 0, 3]);
-        assert_eq!((all.len(), starts), (5, vec![0, 2, 2]));
-        assert_eq!(split(&[1, 2, 3, 4, 5], &[2, 0, 3]), [vec![1, 2], vec![], vec![3, 4, 5]]);
+        let messages = [vec![1, 2], vec![], vec![3, 4, 5]];
+        let joined = Joined::of(messages.iter().map(|message| &message[..]));
+        assert_eq!((&joined.words[..], &joined.starts[..]), (&[1, 2, 3, 4, 5][..], &[0, 2, 2][..]));
+        let mut all = vec![Vec::new(); 3];
+        joined.append_to(&mut all);
+        assert_eq!(all, messages);
+    }
+
+    #[test]
+    fn parts_make_up_a_message() {
+        let message = [1, 2, 3, 4, 5];
+        let parts = [0, 2, 4, 6].map(|first| Part { first, most: 2 });
+        assert_eq!(parts.map(|part| part.of(&message)), [&[1, 2][..], &[3, 4], &[5], &[]]);
+        assert_eq!(parts.map(|part| part.length(5)), [2, 2, 1, 0]);
     }
 }

@@ -46,6 +46,8 @@ pub struct Options {
     pub leave: fn() -> !,
     /// How long a rank may be silent before it counts as lost.
     pub patience: Duration,
+    /// Words of one message of MPI: as many as it can count, or fewer, to test that longer ones are cut.
+    pub longest_message: usize,
     /// Use the network even between ranks of one host.
     pub no_mapping: bool,
     /// What has to be the same on all ranks: program, version, arguments.
@@ -58,7 +60,17 @@ impl Options {
     /// The usual ones; who leaves ends as after a loss.
     pub fn new(tell: fn(&RankLost), end: fn() -> !) -> Options {
         let patience = Duration::from_secs(8);
-        Options { tell, end, leave: end, patience, no_mapping: false, identity: Vec::new(), guard: None }
+        let longest_message = i32::MAX as usize;
+        Options {
+            tell,
+            end,
+            leave: end,
+            patience,
+            longest_message,
+            no_mapping: false,
+            identity: Vec::new(),
+            guard: None,
+        }
     }
 }
 
@@ -69,6 +81,9 @@ pub enum StartError {
     /// MPI was started before, or would not start.
     #[error("MPI cannot be started")]
     Mpi,
+    /// It was built for programs of one thread.
+    #[error("this MPI cannot be called by several threads, not even one at a time")]
+    Threads,
     /// The launcher belongs to another MPI than this program.
     #[error("the launcher started {launched} ranks, but this program's MPI knows {known}: they are not the same MPI")]
     Launcher {
@@ -133,7 +148,7 @@ impl ProcessFabric {
         if let Some(launched) = strangers() {
             return Err(StartError::Strangers { launched });
         }
-        let collectives = Collectives::start()?;
+        let collectives = Collectives::start(options.longest_message)?;
         let known = collectives.ranks();
         match launched_ranks() {
             Some(launched) if launched != known => return Err(StartError::Launcher { launched, known }),
@@ -143,6 +158,7 @@ impl ProcessFabric {
         let beats = segment::allocate(&collectives, &peers, monitor::WORDS * known)?;
         let monitor = Monitor::start(Arc::clone(&peers), beats, &options)?;
         collectives.barrier();
+        monitor.all_are_connected();
         Ok(ProcessFabric { monitor, peers, collectives })
     }
 
@@ -216,11 +232,7 @@ impl Fabric for ProcessFabric {
 
     fn reduce(&self, root: usize, reduction: Reduction, words: &mut [u64]) -> Result<(), FabricError> {
         self.agree(&Call::new("reduce").root(root).reduction(reduction).length(words.len()))?;
-        let given = words.to_vec();
-        self.collectives.all_reduce(reduction, words);
-        if root != self.rank() {
-            words.copy_from_slice(&given);
-        }
+        self.collectives.reduce(root, reduction, words);
         Ok(())
     }
 

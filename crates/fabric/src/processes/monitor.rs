@@ -35,6 +35,8 @@ const GRACE: Duration = INTERVAL.saturating_mul(5);
 /// Between the death of a process and its loss. A process that ends by itself has told why, and launchers end all others within a
 /// second; who hears the same again from another rank is none the wiser.
 const LAST_WORDS: Duration = Duration::from_millis(1500);
+/// The beat that makes connections. Those after it tell that its sender has made them.
+const FIRST_BEAT: u64 = 1;
 /// For the first connections to be made.
 const CONNECTING: Duration = Duration::from_secs(30);
 /// For a launcher to notice a lost host, with settings as in docs/cluster.md.
@@ -52,6 +54,8 @@ pub(super) struct Monitor {
 
 /// What other threads of this process have seen, or want.
 enum News {
+    /// All ranks have made their connections.
+    Connected,
     /// A loss, and who tells the user.
     Loss(RankLost, Teller),
     /// To end the job. Who asked hears when the others have been told.
@@ -126,6 +130,7 @@ impl Monitor {
                 match news.recv_timeout(INTERVAL) {
                     Err(RecvTimeoutError::Disconnected) => break,
                     Err(RecvTimeoutError::Timeout) => {}
+                    Ok(News::Connected) => round.expect_beats_from_now(),
                     Ok(News::Loss(lost, teller)) => watching.lose(lost, teller),
                     Ok(News::Farewell(told)) => {
                         watching.bid_farewell();
@@ -152,6 +157,13 @@ impl Monitor {
         }
         *DESK.lock().unwrap_or_else(PoisonError::into_inner) = Some((rank, tell_it.clone()));
         Ok(Monitor { thread: Mutex::new(Some((tell_it, thread))) })
+    }
+
+    /// All ranks have made their connections: from now on, none may be silent for long.
+    pub(super) fn all_are_connected(&self) {
+        if let Some((thread, _)) = &*self.thread.lock().unwrap_or_else(PoisonError::into_inner) {
+            let _ = thread.send(News::Connected);
+        }
     }
 
     /// End this process, and all others, because a rank was lost in a way that this one has seen itself.
@@ -194,7 +206,7 @@ struct Round {
 struct Seen {
     rank: usize,
     beat: u64,
-    /// When the counter was seen to move.
+    /// When the counter was seen to move; at first, when it is going to at the latest.
     moved: Instant,
     /// When and how it was seen to be gone.
     gone: Option<(Instant, LossCause)>,
@@ -209,8 +221,15 @@ impl Seen {
 impl Round {
     fn new(watch: &Watch) -> Round {
         let watched = if watch.peers.rank() == 0 { 1..watch.peers.ranks() } else { 0..1 };
-        let seen = |rank| Seen { rank, beat: 0, moved: Instant::now(), gone: None };
+        // It may still be making connections.
+        let seen = |rank| Seen { rank, beat: FIRST_BEAT, moved: Instant::now() + CONNECTING, gone: None };
         Round { count: 0, seen: watched.map(seen).collect(), unguarded: None }
+    }
+
+    fn expect_beats_from_now(&mut self) {
+        for seen in &mut self.seen {
+            seen.moved = Instant::now();
+        }
     }
 
     fn beat(&mut self, watch: &Watch) {
@@ -268,7 +287,7 @@ impl Watch {
     fn look_at(&self, seen: &mut Seen) {
         // Acquire: as for verdicts, though only the number matters.
         let now = self.beats.local()[seen.rank * WORDS + BEAT].load(Ordering::Acquire);
-        if now != seen.beat {
+        if now > seen.beat {
             (seen.beat, seen.moved) = (now, Instant::now());
         }
         if self.has_died(seen.rank) {

@@ -42,6 +42,10 @@ fn rank(body: impl FnOnce(&ProcessFabric)) -> ExitCode {
     };
     options.patience = Duration::from_secs(3);
     options.no_mapping = no_mapping();
+    if options.no_mapping {
+        // Through the network, and cut in pieces.
+        options.longest_message = 5;
+    }
     match processes::run(options, body) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
