@@ -10,6 +10,8 @@ use std::mem::zeroed;
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// So many abandoned requests may always wait.
+const SMALL_CROWD: usize = 64;
 /// Bytes of a word.
 const WORD: usize = size_of::<u64>();
 
@@ -73,6 +75,8 @@ pub(crate) struct LaneState {
     keys: HashMap<(usize, u64), ucp::ucp_rkey_h>,
     /// Requests that nobody waits for.
     pub(crate) abandoned: Vec<Flight>,
+    /// When there are so many of them, those that are complete are let go.
+    crowd: usize,
     pub(crate) worker: UcxWorker,
 }
 
@@ -81,7 +85,7 @@ unsafe impl Send for LaneState {}
 
 impl LaneState {
     pub(crate) fn new(worker: UcxWorker) -> LaneState {
-        LaneState { endpoints: Vec::new(), keys: HashMap::new(), abandoned: Vec::new(), worker }
+        LaneState { endpoints: Vec::new(), keys: HashMap::new(), abandoned: Vec::new(), crowd: SMALL_CROWD, worker }
     }
 
     fn endpoint(&mut self, network: &Inner, rank: usize) -> Result<ucp::ucp_ep_h, NetworkError> {
@@ -133,6 +137,7 @@ impl LaneState {
                 false
             }
         });
+        self.crowd = SMALL_CROWD.max(2 * self.abandoned.len());
         outcome
     }
 }
@@ -234,8 +239,11 @@ impl Lane {
     pub(crate) fn abandon(&self, flight: Flight) {
         let mut state = self.lock();
         state.abandoned.push(flight);
-        // An error will be met again by the next flush.
-        let _ = state.forget_complete();
+        // All are looked at only when they are twice as many as were left the last time, so each costs little.
+        if state.abandoned.len() >= state.crowd {
+            // An error will be met again by the next flush.
+            let _ = state.forget_complete();
+        }
     }
 
     fn start(
