@@ -1,4 +1,5 @@
-//! Bits of nodes, elements and hashes: the only place that knows them, for the twin and for the kernels.
+//! Bits of nodes, elements and hashes: the only place that knows them, for the twin and, as constants that its host passes on,
+//! for the kernels.
 
 /// A set of states: one of two terminals, or the place of a node in its table.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

@@ -29,6 +29,8 @@
 //! that its elements ascend, that none is plain, and that its level is the least of its parts.
 //!
 //! A [`Machine`] is what computes: the [`Twin`], one thread in plain Rust, or a device (crate `tremula-gpu`).
+//!
+//! Not yet: a machine of several threads; sets that are too large for the memory of one machine.
 
 #![forbid(unsafe_code)]
 

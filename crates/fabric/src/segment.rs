@@ -55,8 +55,7 @@ impl Update {
 ///
 /// A word that ranks update with atomic operations is changed by these only, between one barrier and the next: on a
 /// network, neither `put` nor the processor's own instructions are atomic with respect to them. Reading it is always
-/// allowed, so a backend on MPI gets by `MPI_Get_accumulate` with `MPI_NO_OP` and puts by `MPI_Accumulate` with
-/// `MPI_REPLACE`, and waits by request or by `MPI_Win_flush`.
+/// allowed: a `get` sees each word whole, as some operation has left it.
 pub trait Segment: Clone {
     /// Started operations that hand a buffer back.
     type Words: Pending<Output = Vec<u64>>;

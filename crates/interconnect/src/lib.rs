@@ -25,6 +25,8 @@
 //!
 //! Atomic operations by the processor of the target (`ATOMIC_MODE=cpu`), never by its network adapter: these words are
 //! also changed by processes that have them mapped, and adapters need not be coherent with processors.
+//!
+//! Not yet: memory of accelerators, and atomic operations by adapters.
 
 mod context;
 mod error;

@@ -7,6 +7,8 @@
 //! [`ranked_study`] does so for a table over ranks, and [`fabric_study`] for memory of other ranks, and [`gpu_study`] for an
 //! accelerator; [`reach_study`] runs the program itself, with several ranks and workers; [`plot`] draws.
 //!
+//! Not yet: studies of memory, and of what a study measured before.
+//!
 //! ```
 //! use tremula_studies::tasks_study::{TasksOptions, run};
 //! let programs = vec!["queens".to_owned()];

@@ -17,6 +17,8 @@
 //! operation cache are joined in [`Solo`], whose invariants T1 to T5 the rest of the workspace relies on.
 //!
 //! A table may be one of several parts that processes hold together ([`Division`]).
+//!
+//! Not yet: forests ([`Forest`]) for several workers; variables that change places.
 
 pub mod layout;
 pub mod memory;

@@ -79,7 +79,8 @@ impl Attention {
 
     /// Clear `bits`; returns the word as it was. To be done before acting on them, so that none is lost.
     pub fn lower(&self, bits: u32) -> u32 {
-        // AcqRel: as in `bits`; Release keeps the order of changes to this word meaningful for the next `raise`.
+        // Acquire pairs with the Release in `raise` and `mark`, as in `bits`. Release pairs with the Acquire in the next `raise`
+        // or `mark`: who raises the bit again comes after what was done before it was lowered.
         self.word.cell().fetch_and(!bits, Ordering::AcqRel)
     }
 

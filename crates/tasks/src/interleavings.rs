@@ -64,7 +64,7 @@ impl Desk {
 }
 
 /// One thread sleeps and wakes up, and others raise bits. None of them is the first thread, which waits for the others:
-/// loom would take an `unpark` that comes late for the end of that wait.
+/// loom would take a wake-up that comes late for the end of that wait.
 fn sleeper_and<const N: usize>(bits: [u32; N], sleep: impl Fn(&Desk) + Clone + 'static) {
     let desk = Desk::new();
     let sleeper = beside(&desk, move |desk| {

@@ -34,6 +34,8 @@
 //! [`Lanes`] runs one computation as several cooperating lanes in one thread. A lane that would wait for memory pauses
 //! after asking for it, and another lane goes on meanwhile. [`Fibers`] are for longer waits, for other processes: their
 //! thread does the talking, and wakes who has an answer.
+//!
+//! Not yet: workers that join or leave a pool between runs; stealing between hosts.
 
 #[cfg(not(any(loom, shuttle)))]
 mod allies;

@@ -1,4 +1,4 @@
-//! Atomics and parking, from the standard library or from the model checkers that explore their interleavings.
+//! Atomics, threads and locks, from the standard library or from the model checkers that explore their interleavings.
 
 #[cfg(loom)]
 pub use loom::{

@@ -1,8 +1,8 @@
 //! Find-or-put, the one operation of the unique table: `tremula bench table`.
 //!
 //! Tables that read chunks of several sizes, tables that probe slot by slot in several orders, and the table itself, at
-//! several loads, with several mixes of finds and inserts and several numbers of workers. The study's own tables follow
-//! the protocol of the table itself, in safe code, and differ in nothing but probing. A ledger is kept: after each run
+//! several loads, with several mixes of finds and inserts and several numbers of workers. The study's own tables publish a
+//! node as the table itself does, in safe code, and differ from each other in nothing but probing. A ledger is kept: after each run
 //! the table must hold each node that was put into it once, and nothing else. Beside the chunks that inserts read stand
 //! those that theory and a simulation expect.
 //!
