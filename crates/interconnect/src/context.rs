@@ -3,6 +3,7 @@
 use crate::error::{NetworkError, check};
 use crate::memory::SharedMemory;
 use crate::ucp;
+use rustix::process::{Resource, getrlimit};
 use std::ffi::c_void;
 use std::mem::zeroed;
 use std::ptr::null_mut;
@@ -66,7 +67,8 @@ impl Context {
         params.length = size_of_val(memory.words()).max(1);
         let mut handle = null_mut();
         // SAFETY: the memory is mapped with this length as long as `memory` lives, which the result holds.
-        check("register memory", unsafe { ucp::ucp_mem_map(self.handle, &params, &mut handle) })?;
+        let mapped = check("register memory", unsafe { ucp::ucp_mem_map(self.handle, &params, &mut handle) });
+        mapped.map_err(|error| error.beside_a_limit(getrlimit(Resource::Memlock).current))?;
         Ok(Registered { handle, memory: Arc::clone(memory), context: Arc::clone(self) })
     }
 }
