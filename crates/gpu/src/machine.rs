@@ -129,7 +129,11 @@ impl Cuda {
     pub fn new(device: &Device, graph: &Graph, initial: &Diagram, bytes: usize) -> Result<Cuda, NoDevice> {
         let (context, kernel) = (device.context(), device.kernel("sweep")?);
         let blocks = blocks(context, &kernel).map_err(|error| NoDevice::NotFound(describe(&error)))?;
-        let shares = Shares::of(bytes);
+        // Beside what is divided.
+        let counts = graph.bits() as usize + 1;
+        let relations: usize = graph.arrays().map(size_of_val).iter().sum();
+        let fixed = relations + counts * size_of::<u64>() + size_of::<Counters>();
+        let shares = Shares::of(bytes.checked_sub(fixed).ok_or(NoDevice::TooSmall)?);
         let (nodes, initial) = first_table(initial, FIRST_PLACES, shares.places).map_err(|_| NoDevice::TooSmall)?;
         if nodes.capacity() > shares.places || shares.requests == 0 {
             return Err(NoDevice::TooSmall);
@@ -163,7 +167,7 @@ impl Cuda {
                 requests: fresh(&stream, shares.requests)?,
                 growths: fresh(&stream, shares.requests)?,
                 list: fresh(&stream, shares.requests * LIST_PER_REQUEST)?,
-                counts: fresh(&stream, graph.bits() as usize + 1)?,
+                counts: fresh(&stream, counts)?,
                 counters: fresh(&stream, 1)?,
                 initial,
                 figures: Figures { bytes: bytes as u64, ..Figures::default() },
