@@ -47,6 +47,8 @@ mod with_mpi {
     use std::io;
     use std::os::unix::ffi::OsStrExt;
     use std::path::Path;
+    use std::thread;
+    use std::time::Duration;
     use tremula_fabric::processes::{self, Options, ProcessFabric, StartError};
 
     /// Run `body` as one of the ranks.
@@ -60,8 +62,15 @@ mod with_mpi {
         let options = Options { identity, guard, leave, ..Options::new(tell, end) };
         processes::run(options, body).map_err(|error| match error {
             StartError::Memory(_) => Failure::Limit(error.to_string()),
+            StartError::Mismatch { noticed_by: 1.., .. } => wait_for_rank_0_to_tell(),
             _ => Failure::Input(error.to_string()),
         })
+    }
+
+    /// End as rank 0 does. Launchers end all ranks when the first of them has ended, which shall have told why.
+    fn wait_for_rank_0_to_tell() -> ! {
+        thread::sleep(Duration::from_secs(1));
+        std::process::exit(Exit::Input.code())
     }
 
     /// What the program is, and all arguments but its name: it may lie elsewhere on another host.

@@ -107,6 +107,8 @@ pub enum StartError {
         rank: usize,
         /// Where it runs.
         host: String,
+        /// This rank. All ranks know, so that one of them can tell.
+        noticed_by: usize,
     },
     /// The network does not work.
     #[error("rank {rank}: {error}")]

@@ -44,7 +44,7 @@ impl Peers {
         let mut all = introduce(collectives, &host);
         let identities = gather_bytes(collectives, &options.identity);
         if let Some(odd) = identities.iter().position(|identity| *identity != identities[0]) {
-            return Err(StartError::Mismatch { rank: odd, host: all[odd].host.clone() });
+            return Err(StartError::Mismatch { rank: odd, host: all[odd].host.clone(), noticed_by: rank });
         }
         try_mapping(collectives, options, &mut all);
         let mut far = [u64::from(all.iter().any(|peer| !peer.mapped))];
