@@ -55,7 +55,7 @@ impl Update {
 ///
 /// A word that ranks update with atomic operations is changed by these only, between one barrier and the next: on a
 /// network, neither `put` nor the processor's own instructions are atomic with respect to them. Reading it is always
-/// allowed: a `get` sees each word whole, as some operation has left it.
+/// allowed; how whole the words are is said by F1.
 pub trait Segment: Clone {
     /// Started operations that hand a buffer back.
     type Words: Pending<Output = Vec<u64>>;

@@ -60,6 +60,10 @@ impl Atomic {
 }
 
 /// The way of one thread to all other processes. Other threads may use it too, but wait for each other.
+///
+/// Nothing here is collective, and the target need not do anything. What is started goes on by itself only while some
+/// request of this lane is waited for, tested or flushed. Requests of one lane may take effect in any order, also those for the
+/// same words, unless the first was waited for (a read, an atomic change) or flushed (a write) before the second began.
 #[derive(Clone, Debug)]
 pub struct Lane {
     state: Arc<Mutex<LaneState>>,
@@ -161,7 +165,8 @@ impl Lane {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Start to read `words` words.
+    /// Start to read `words` words. They are the result of the [`Transfer`], each as it was at some time between this call and
+    /// its completion; of a word that is written meanwhile, a read of several may bring some bytes old and some new.
     pub fn start_get(&self, rank: usize, region: &Region, at: usize, words: usize) -> Result<Transfer, NetworkError> {
         self.start("read", rank, region, at, words, |endpoint, address, key| {
             let buffer = Box::into_raw(vec![0u64; words].into_boxed_slice());
@@ -173,7 +178,8 @@ impl Lane {
         })
     }
 
-    /// Start to write.
+    /// Start to write. The buffer belongs to the request until it is complete, which means only that the words have left; they are
+    /// there, and visible to all processes, after [`Lane::flush`]. A [`Transfer`] that is dropped is still carried out.
     pub fn start_put(
         &self,
         rank: usize,
@@ -191,7 +197,8 @@ impl Lane {
         })
     }
 
-    /// Start to change a word; the first word of the buffer will be what it was.
+    /// Start to change a word; the first word of the buffer will be what it was. When that is known, the change has
+    /// happened and is visible to all processes.
     pub fn start_atomic(
         &self,
         rank: usize,

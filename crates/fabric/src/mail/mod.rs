@@ -143,6 +143,10 @@ impl<S: Segment> Mail<S> {
 
     /// Send words, whose highest bits are clear. They arrive in order, sooner or later, as long as this rank calls
     /// [`Mail::help`] again and again.
+    ///
+    /// Not collective. `words` are copied and free at once. Any thread may send; words of one call stay together, and those of
+    /// several threads come in some order. What this rank did before is visible to `to` when it is shown them only as far as
+    /// [F1 to F4](crate#what-a-program-may-rely-on) say: words in segments have to be flushed before.
     pub fn send(&self, to: usize, words: &[u64]) {
         debug_assert!(words.iter().all(|word| word & ROUND == 0), "a word with its highest bit");
         let mut outgoing = lock(&self.outgoing[to]);
@@ -152,6 +156,9 @@ impl<S: Segment> Mail<S> {
 
     /// Show what has come: `understand` gets the sender and its words, and returns how many of them it has understood; the
     /// others will be shown again, with more. Returns whether anything has come. Does nothing while another thread does it.
+    ///
+    /// Not collective, and waits for nobody. What `understand` is shown is its own until it returns; the sender may then reuse
+    /// the room of what was understood. `understand` may [`Mail::send`], but not receive.
     pub fn receive(&self, understand: &mut dyn FnMut(usize, &[u64]) -> usize) -> bool {
         let mut incoming = match self.incoming.try_lock() {
             Ok(incoming) => incoming,
