@@ -25,7 +25,8 @@ pub(super) struct Collectives {
 
 /// What became of an attempt to call the same collective.
 pub(super) struct Agreed {
-    pub(super) outcome: Result<(), FabricError>,
+    /// What each rank has to say of its words, where the calls fit together.
+    pub(super) outcome: Result<Vec<u64>, FabricError>,
     names: Vec<&'static str>,
 }
 
@@ -56,22 +57,23 @@ impl Collectives {
         self.world.size() as usize
     }
 
-    /// Tell all ranks of `call`; whether theirs fit.
-    pub(super) fn agree(&self, call: &Call) -> Agreed {
-        let mut headers = vec![0; self.ranks() * HEADER];
-        self.world.all_gather_into(&header(call)[..], &mut headers[..]);
-        let calls: Vec<Call> = headers.chunks_exact(HEADER).map(call_of).collect();
-        Agreed { outcome: agree(calls.iter()), names: calls.iter().map(|call| call.name).collect() }
+    /// Tell all ranks of `call`; whether theirs fit. `words` are how many it is about; ranks may differ in that.
+    pub(super) fn agree(&self, call: &Call, words: usize) -> Agreed {
+        let [name, root, reduction, length] = header(call);
+        let mut headers = vec![0; self.ranks() * ROW];
+        self.world.all_gather_into(&[name, root, reduction, length, words as u64], &mut headers[..]);
+        let calls: Vec<Call> = headers.chunks_exact(ROW).map(call_of).collect();
+        let words = || headers.chunks_exact(ROW).map(|row| row[HEADER]).collect();
+        Agreed { outcome: agree(calls.iter()).map(|()| words()), names: calls.iter().map(|call| call.name).collect() }
     }
 
     pub(super) fn barrier(&self) {
         self.world.barrier();
     }
 
-    pub(super) fn broadcast(&self, root: usize, words: &mut Vec<u64>) {
+    /// `length` is how many words the root gives.
+    pub(super) fn broadcast(&self, root: usize, words: &mut Vec<u64>, length: u64) {
         let process = self.world.process_at_rank(root as i32);
-        let mut length = words.len() as u64;
-        process.broadcast_into(&mut length);
         words.resize(length as usize, 0);
         for part in words.chunks_mut(self.longest) {
             process.broadcast_into(part);
@@ -108,57 +110,55 @@ impl Collectives {
         }
     }
 
-    pub(super) fn gather(&self, root: usize, words: &[u64]) -> Option<Vec<Vec<u64>>> {
+    /// `lengths` are how many words each rank gives.
+    pub(super) fn gather(&self, root: usize, words: &[u64], lengths: &[u64]) -> Option<Vec<Vec<u64>>> {
         let process = self.world.process_at_rank(root as i32);
-        let lengths = self.lengths(words);
         if root != self.rank() {
-            for part in self.parts(&lengths) {
+            for part in self.parts(lengths) {
                 process.gather_varcount_into(part.of(words));
             }
             return None;
         }
         let mut all = vec![Vec::new(); lengths.len()];
-        for part in self.parts(&lengths) {
-            let mut into = Joined::room(&part, &lengths);
+        for part in self.parts(lengths) {
+            let mut into = Joined::room(&part, lengths);
             process.gather_varcount_into_root(part.of(words), &mut into.partition());
             into.append_to(&mut all);
         }
         Some(all)
     }
 
+    /// Where nobody knows yet how many words each rank gives.
     pub(super) fn all_gather(&self, words: &[u64]) -> Vec<Vec<u64>> {
-        let lengths = self.lengths(words);
+        let mut lengths = vec![0; self.ranks()];
+        self.world.all_gather_into(&(words.len() as u64), &mut lengths[..]);
+        self.all_gather_of(words, &lengths)
+    }
+
+    /// `lengths` are how many words each rank gives.
+    pub(super) fn all_gather_of(&self, words: &[u64], lengths: &[u64]) -> Vec<Vec<u64>> {
         let mut all = vec![Vec::new(); lengths.len()];
-        for part in self.parts(&lengths) {
-            let mut into = Joined::room(&part, &lengths);
+        for part in self.parts(lengths) {
+            let mut into = Joined::room(&part, lengths);
             self.world.all_gather_varcount_into(part.of(words), &mut into.partition());
             into.append_to(&mut all);
         }
         all
     }
 
-    pub(super) fn all_to_all(&self, messages: &[Vec<u64>]) -> Vec<Vec<u64>> {
+    /// `longest` are the words of the longest message that each rank gives: all have to agree on the number of parts.
+    pub(super) fn all_to_all(&self, messages: &[Vec<u64>], longest: &[u64]) -> Vec<Vec<u64>> {
         let sent: Vec<u64> = messages.iter().map(|message| message.len() as u64).collect();
         let mut received = vec![0; self.ranks()];
         self.world.all_to_all_into(&sent[..], &mut received[..]);
-        // Between any two ranks, because all have to agree on the number of parts.
-        let mut longest = [sent.into_iter().max().unwrap_or(0)];
-        self.all_reduce(Reduction::Max, &mut longest);
         let mut all = vec![Vec::new(); received.len()];
-        for part in self.parts(&longest) {
+        for part in self.parts(longest) {
             let out = Joined::of(messages.iter().map(|message| part.of(message)));
             let mut into = Joined::room(&part, &received);
             self.world.all_to_all_varcount_into(&out.whole(), &mut into.partition());
             into.append_to(&mut all);
         }
         all
-    }
-
-    /// How many words each rank gives.
-    fn lengths(&self, words: &[u64]) -> Vec<u64> {
-        let mut lengths = vec![0; self.ranks()];
-        self.world.all_gather_into(&(words.len() as u64), &mut lengths[..]);
-        lengths
     }
 
     /// What goes at once if each rank gives all others messages of these lengths: one rank gets no more than `longest` words.
@@ -252,6 +252,8 @@ fn operation(reduction: Reduction) -> SystemOperation {
 
 /// Words that describe a call.
 const HEADER: usize = 4;
+/// With how many words it is about.
+const ROW: usize = HEADER + 1;
 
 fn header(call: &Call) -> [u64; HEADER] {
     let name = NAMES.iter().position(|&name| name == call.name).expect("a collective of this module");

@@ -185,12 +185,17 @@ impl ProcessFabric {
 
     /// Tell all ranks what this one calls; an error if they do not fit together.
     fn agree(&self, call: &Call) -> Result<(), FabricError> {
+        self.agree_on_words(call, 0).map(|_| ())
+    }
+
+    /// The same for a call about so many words, of which other ranks may have more or fewer: how many each of them has.
+    fn agree_on_words(&self, call: &Call, words: usize) -> Result<Vec<u64>, FabricError> {
         if std::thread::panicking() {
             // A destructor of a rank that panics; the others shall not wait for what it was going to do.
             let cause = LossCause::Panicked("still unwinding".to_owned());
             self.monitor.lose(RankLost::new(self.rank(), cause), Teller::This);
         }
-        let agreed = self.collectives.agree(call);
+        let agreed = self.collectives.agree(call, words);
         if let Some((rank, teller)) = agreed.ended_early() {
             let teller = if teller == self.rank() { Teller::This } else { Teller::Another };
             self.monitor.lose(RankLost::new(rank, LossCause::EndedEarly), teller);
@@ -227,8 +232,8 @@ impl Fabric for ProcessFabric {
     }
 
     fn broadcast(&self, root: usize, words: &mut Vec<u64>) -> Result<(), FabricError> {
-        self.agree(&Call::new("broadcast").root(root))?;
-        self.collectives.broadcast(root, words);
+        let lengths = self.agree_on_words(&Call::new("broadcast").root(root), words.len())?;
+        self.collectives.broadcast(root, words, lengths[root]);
         Ok(())
     }
 
@@ -251,20 +256,21 @@ impl Fabric for ProcessFabric {
     }
 
     fn gather(&self, root: usize, words: &[u64]) -> Result<Option<Vec<Vec<u64>>>, FabricError> {
-        self.agree(&Call::new("gather").root(root))?;
-        Ok(self.collectives.gather(root, words))
+        let lengths = self.agree_on_words(&Call::new("gather").root(root), words.len())?;
+        Ok(self.collectives.gather(root, words, &lengths))
     }
 
     fn all_gather(&self, words: &[u64]) -> Result<Vec<Vec<u64>>, FabricError> {
-        self.agree(&Call::new("all_gather"))?;
-        Ok(self.collectives.all_gather(words))
+        let lengths = self.agree_on_words(&Call::new("all_gather"), words.len())?;
+        Ok(self.collectives.all_gather_of(words, &lengths))
     }
 
     fn all_to_all(&self, messages: &[Vec<u64>]) -> Result<Vec<Vec<u64>>, FabricError> {
-        self.agree(&Call::new("all_to_all").length(messages.len()))?;
+        let mine = messages.iter().map(Vec::len).max().unwrap_or(0);
+        let longest = self.agree_on_words(&Call::new("all_to_all").length(messages.len()), mine)?;
         if messages.len() != self.ranks() {
             return Err(FabricError::MessageCount { messages: messages.len(), ranks: self.ranks() });
         }
-        Ok(self.collectives.all_to_all(messages))
+        Ok(self.collectives.all_to_all(messages, &longest))
     }
 }
