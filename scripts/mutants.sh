@@ -321,7 +321,7 @@ mutant roots-before-the-meeting crates/diagrams/src/threads.rs stress <<'END'
     state.take_part(|roots| {
         inbox.lower(SAFEPOINT);
         roots.extend(needed);
-        roots.extend(early);
+        roots.extend(early.iter().copied());
     })
 END
 mutant safepoint-bit-lowered-late crates/diagrams/src/threads.rs stress <<'END'
