@@ -10,9 +10,10 @@ use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 use tremula_diagrams::Attention;
-use tremula_fabric::{Fabric, Reduction, threads};
+use tremula_fabric::Fabric;
+use tremula_fabric::threads::{self, ThreadFabric};
 use tremula_models::BddSystem;
-use tremula_studies::fabric_study::{self, FabricOptions, FabricReport};
+use tremula_studies::fabric_study::{self, FabricOptions};
 use tremula_studies::gpu_study::{self, GpuOptions};
 use tremula_studies::ranked_study::{self, RankedOptions};
 use tremula_studies::reach_study::{self, ReachOptions, words};
@@ -93,41 +94,24 @@ fn tasks(args: &TasksArgs) -> Result<Exit, Failure> {
     }
     if !args.tactics.is_empty() {
         // The same study, of one rank.
-        let alone = threads::run(1, |fabric| ranked_tasks(args, fabric));
-        return alone.map_err(|lost| Failure::Internal(lost.to_string()))?.remove(0);
+        return on_threads(1, |fabric| ranked_tasks(args, fabric));
     }
     let options = tasks_options(args);
     let report = study(&args.findings, |progress| tasks_study::run(&options, progress))?;
     publish(&args.findings, "tasks", &report, &report.pictures())
 }
 
-/// What one rank does for the study, and rank 0 with its findings. A failure is told by one rank.
 fn ranked_tasks<F: Fabric>(args: &TasksArgs, fabric: &F) -> Result<Exit, Failure>
 where
     F::Segment: Send + Sync + 'static,
 {
-    let ready = if fabric.rank() == 0 { prepare_ranked_tasks(args) } else { Ok(()) };
-    let mut is_bad = [u64::from(ready.is_err())];
-    // Lost ranks end this process by other means.
-    let _ = fabric.all_reduce(Reduction::Max, &mut is_bad);
-    ready?;
-    if is_bad != [0] {
-        return Ok(Exit::Complete);
+    if !args.versions.is_empty() {
+        let problem = "--versions: tactics and several ranks are for the program's own".to_owned();
+        return told_once(fabric, Err(Failure::Input(problem))).map(|_: Option<()>| Exit::Complete);
     }
     let options = ranked_tasks_options(args);
-    let told = on_rank(fabric, &args.findings, |progress| match ranked::run(fabric, &options, progress) {
-        Err(StudyError::Elsewhere(_)) => Ok(None),
-        result => result,
-    });
-    told?.map_or(Ok(Exit::Complete), |report| publish(&args.findings, "tasks-ranks", &report, &report.pictures()))
-}
-
-/// What can go wrong on rank 0 alone, before others wait for it.
-fn prepare_ranked_tasks(args: &TasksArgs) -> Result<(), Failure> {
-    if !args.versions.is_empty() {
-        return Err(Failure::Input("--versions: tactics and several ranks are for the program's own".to_owned()));
-    }
-    make_folder(&args.findings)
+    let report = study_on_ranks(fabric, &args.findings, |progress| ranked::run(fabric, &options, progress))?;
+    report.map_or(Ok(Exit::Complete), |report| publish(&args.findings, "tasks-ranks", &report, &report.pictures()))
 }
 
 fn table(args: &TableArgs) -> Result<Exit, Failure> {
@@ -153,39 +137,61 @@ fn ranked_table(args: &TableArgs) -> Result<Exit, Failure> {
         workers: given_or(&args.workers, usual.workers),
         ..usual
     };
-    let report = ranks::run(|fabric| {
-        on_rank(fabric, &args.findings, |progress| ranked_study::run(fabric, &options, progress))
-    })??;
+    ranks::run(|fabric| together::agree_on_end(fabric, table_on(fabric, args, &options)))
+}
+
+fn table_on<F: Fabric>(fabric: &F, args: &TableArgs, options: &RankedOptions) -> Result<Exit, Failure>
+where
+    F::Segment: Sync,
+{
+    let report = study_on_ranks(fabric, &args.findings, |progress| ranked_study::run(fabric, options, progress))?;
     report.map_or(Ok(Exit::Complete), |report| publish(&args.findings, "table-ranks", &report, &report.pictures()))
 }
 
 fn fabric(args: &FabricArgs) -> Result<Exit, Failure> {
     let usual = if args.quick { FabricOptions::quick() } else { FabricOptions::default() };
     let options = FabricOptions { reps: args.reps.map_or(usual.reps, |reps| reps as usize), ..usual };
-    let report = if ranks::are_several() {
-        ranks::run(|fabric| fabric_on(fabric, args, &options))??
-    } else {
-        let both = threads::run(2, |fabric| fabric_on(fabric, args, &options));
-        both.map_err(|lost| Failure::Internal(lost.to_string()))?.swap_remove(0)?
-    };
+    if ranks::are_several() {
+        return ranks::run(|fabric| together::agree_on_end(fabric, fabric_on(fabric, args, &options)));
+    }
+    on_threads(2, |fabric| fabric_on(fabric, args, &options))
+}
+
+fn fabric_on(fabric: &impl Fabric, args: &FabricArgs, options: &FabricOptions) -> Result<Exit, Failure> {
+    let report = study_on_ranks(fabric, &args.findings, |progress| fabric_study::run(fabric, options, progress))?;
     report.map_or(Ok(Exit::Complete), |report| publish(&args.findings, "fabric", &report, &report.pictures()))
 }
 
-fn fabric_on(
-    fabric: &impl Fabric,
-    args: &FabricArgs,
-    options: &FabricOptions,
-) -> Result<Option<FabricReport>, Failure> {
-    on_rank(fabric, &args.findings, |progress| fabric_study::run(fabric, options, progress))
+/// Ranks that are threads; what rank 0 comes to.
+fn on_threads(ranks: usize, body: impl Fn(&ThreadFabric) -> Result<Exit, Failure> + Sync) -> Result<Exit, Failure> {
+    let mut ended = threads::run(ranks, body).map_err(|lost| Failure::Internal(lost.to_string()))?;
+    ended.swap_remove(0)
 }
 
-/// A study as one rank makes it: rank 0 shows progress, and has the report.
-fn on_rank<R>(
+/// *Collective.* A study made by all ranks: rank 0 shows progress and has the report, and a failure is told by one rank.
+fn study_on_ranks<R>(
     fabric: &impl Fabric,
     args: &FindingsArgs,
-    run: impl FnOnce(&mut dyn FnMut(&str)) -> Result<R, StudyError>,
-) -> Result<R, Failure> {
-    if fabric.rank() == 0 { study(args, run) } else { Ok(run(&mut |_| ())?) }
+    run: impl FnOnce(&mut dyn FnMut(&str)) -> Result<Option<R>, StudyError>,
+) -> Result<Option<R>, Failure> {
+    let tells = fabric.rank() == 0;
+    if told_once(fabric, if tells { make_folder(args) } else { Ok(()) })?.is_none() {
+        return Ok(None);
+    }
+    let made = match run(&mut progress(tells && !args.quiet)) {
+        Err(StudyError::Elsewhere(_)) => Ok(None),
+        made => made.map_err(Failure::from),
+    };
+    told_once(fabric, made).map(Option::flatten)
+}
+
+/// *Collective.* Go on if all ranks can. The lowest that cannot has the failure, the others nothing.
+fn told_once<T>(fabric: &impl Fabric, mine: Result<T, Failure>) -> Result<Option<T>, Failure> {
+    let all = fabric.all_gather(&[u64::from(mine.is_ok())]).map_err(|error| Failure::Internal(error.to_string()))?;
+    match all.iter().position(|fine| fine[0] == 0) {
+        Some(lowest) if lowest != fabric.rank() => Ok(None),
+        _ => mine.map(Some),
+    }
 }
 
 fn tasks_options(args: &TasksArgs) -> TasksOptions {
@@ -230,12 +236,16 @@ fn study<R>(
     run: impl FnOnce(&mut dyn FnMut(&str)) -> Result<R, StudyError>,
 ) -> Result<R, Failure> {
     make_folder(args)?;
-    let mut progress = |line: &str| {
-        if !args.quiet {
+    Ok(run(&mut progress(!args.quiet))?)
+}
+
+/// Where lines about progress go.
+fn progress(is_shown: bool) -> impl FnMut(&str) {
+    move |line: &str| {
+        if is_shown {
             output::to_stderr(&format!("{line}\n"));
         }
-    };
-    Ok(run(&mut progress)?)
+    }
 }
 
 fn make_folder(args: &FindingsArgs) -> Result<(), Failure> {

@@ -72,8 +72,6 @@ pub enum Answer {
 
 /// Explore a model.
 pub fn reach(args: &ReachArgs, started: Instant) -> Result<Exit, Failure> {
-    let mut written = args.save_states.iter().chain(&args.events);
-    written.try_for_each(|path| output::must_differ(path, &args.model))?;
     args.save_states.as_deref().map_or(Ok(()), output::probe)?;
     let run = Arc::new(Run::new(args, started)?);
     let watch = Watch::start(&run, args.quiet).map_err(|error| Failure::threads(&error))?;

@@ -7,6 +7,7 @@ use crate::args::{MOST_WORKERS, ReachArgs};
 use crate::events::Events;
 use crate::memory::Size;
 use crate::numbers;
+use crate::output;
 use crate::processors::Processors;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -161,8 +162,10 @@ pub enum Stop {
 }
 
 impl Run {
-    /// An exploration that is about to start.
+    /// An exploration that is about to start. Whatever it writes must not be the model.
     pub fn new(args: &ReachArgs, started: Instant) -> Result<Run, crate::error::Failure> {
+        let mut written = args.save_states.iter().chain(&args.events);
+        written.try_for_each(|path| output::must_differ(path, &args.model))?;
         let known = Known {
             phase: Phase::Load,
             phase_started: started,

@@ -111,14 +111,17 @@ fn tasks_are_stolen_between_ranks() {
 }
 
 #[test]
-fn bad_studies_of_tasks_are_told_once() {
-    let cases: [(&[&str], &str); 3] = [
-        (&["--programs", "sort"], "no program is called \"sort\""),
-        (&["--versions", "rayon"], "--versions: tactics and several"),
-        (&["--out", "/dev/null/x"], "/dev/null/x: "),
+fn bad_studies_are_told_once() {
+    let cases: [(&[&str], &str); 6] = [
+        (&["tasks", "--programs", "sort"], "no program is called \"sort\""),
+        (&["tasks", "--versions", "rayon"], "--versions: tactics and several"),
+        (&["tasks", "--out", "/dev/null/x"], "/dev/null/x: "),
+        (&["table", "--load", "0.9,0.5"], "give loads in order"),
+        (&["table", "--out", "/dev/null/x"], "/dev/null/x: "),
+        (&["fabric", "--out", "/dev/null/x"], "/dev/null/x: "),
     ];
     for (args, words) in cases {
-        let output = mpirun(3, &[&["bench", "tasks"], args].concat());
+        let output = mpirun(3, &[&["bench"], args].concat());
         assert_eq!(code(&output), exit::INPUT, "{output:?}");
         assert_eq!(stderr(&output).matches(words).count(), 1, "{words:?} in {output:?}");
     }
@@ -582,6 +585,18 @@ fn ranks_must_read_the_same_model() {
         assert_eq!(code(&output), exit::INPUT, "{output:?}");
         assert_eq!(stderr(&output).matches("rank 1 finds another model").count(), 1, "{output:?}");
     }
+}
+
+#[test]
+fn the_model_is_not_overwritten_by_ranks_either() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = at(&folder, "copy.bdd");
+    let original = std::fs::read(model("beem/phils.1.bdd")).unwrap();
+    std::fs::write(&copy, &original).unwrap();
+    let output = mpirun(2, &["reach", &copy, "--events", &copy]);
+    assert_eq!(code(&output), exit::INPUT, "{output:?}");
+    assert_eq!(stderr(&output).matches("would be overwritten").count(), 1, "{output:?}");
+    assert_eq!(std::fs::read(&copy).unwrap(), original);
 }
 
 #[test]

@@ -20,6 +20,7 @@
 
 #![forbid(unsafe_code)]
 
+mod agreement;
 mod error;
 pub mod fabric_study;
 pub mod gpu_study;

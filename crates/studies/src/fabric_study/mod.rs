@@ -21,6 +21,7 @@ mod report_text;
 pub use report::{BySize, FabricReport, TargetReport};
 
 use crate::StudyError;
+use crate::agreement::agree;
 use measure::Target;
 use std::hint::black_box;
 use std::sync::atomic::Ordering;
@@ -61,15 +62,14 @@ impl FabricOptions {
     }
 }
 
-/// *Collective.* Make the study; `progress` gets a line for each target on rank 0, which gets the report.
+/// *Collective.* Make the study; `progress` gets a line for each target on rank 0, which gets the report. If it fails, it does
+/// so on all ranks, and on one of them at least with another reason than [`StudyError::Elsewhere`].
 pub fn run<F: Fabric>(
     fabric: &F,
     options: &FabricOptions,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Option<FabricReport>, StudyError> {
-    if options.reps == 0 || options.sizes.iter().any(|&words| words == 0 || words > WORDS - DATA) {
-        return Err(StudyError::NothingToMeasure("give at least one run, and sizes from 1 to 131008 words"));
-    }
+    agree(fabric, check(options))?;
     let segment = fabric.allocate(WORDS)?;
     for (offset, word) in segment.local().iter().enumerate().skip(DATA) {
         // Relaxed: the barrier orders it with the reads of others.
@@ -78,19 +78,31 @@ pub fn run<F: Fabric>(
     fabric.barrier();
     let mut targets = Vec::new();
     for busy in [false, true] {
+        let mut mine = Ok(());
         if fabric.rank() == 0 {
-            for (rank, distance) in chosen(fabric, busy)? {
-                progress(&format!("{}{}", name(distance), if busy { ", which computes" } else { "" }));
-                targets.push(Target::new(&segment, rank, options).measure(distance, busy)?);
-            }
+            mine = chosen(fabric, busy).map_err(StudyError::from).and_then(|chosen| {
+                chosen.into_iter().try_for_each(|(rank, distance)| {
+                    progress(&format!("{}{}", name(distance), if busy { ", which computes" } else { "" }));
+                    targets.push(Target::new(&segment, rank, options).measure(distance, busy)?);
+                    Ok(())
+                })
+            });
+            // Whatever came of it: the others wait for this.
             (1..fabric.ranks()).try_for_each(|rank| segment.put_word(Place { rank, offset: STOP }, u64::from(busy)))?;
             segment.flush_all()?;
         } else if busy {
             compute_until_stopped(&segment);
         }
-        fabric.barrier();
+        agree(fabric, mine)?;
     }
     Ok((fabric.rank() == 0).then(|| FabricReport { ranks: fabric.ranks(), reps: options.reps, targets }))
+}
+
+fn check(options: &FabricOptions) -> Result<(), StudyError> {
+    if options.reps == 0 || options.sizes.iter().any(|&words| words == 0 || words > WORDS - DATA) {
+        return Err(StudyError::NothingToMeasure("give at least one run, and sizes from 1 to 131008 words"));
+    }
+    Ok(())
 }
 
 /// The first rank at each distance; those that compute are others.

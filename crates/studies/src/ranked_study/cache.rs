@@ -1,6 +1,7 @@
 //! The caches of operations, measured: rounds of puts, of gets that find them, and of gets that find nothing.
 
 use super::{CacheForm, CacheReport, RankedOptions};
+use crate::agreement::agree;
 use crate::table_study::Random;
 use crate::{Spread, StudyError};
 use std::time::Instant;
@@ -111,7 +112,7 @@ impl Kind {
         let outcome = work(cache);
         cache.settle();
         let mut longest = [started.elapsed().as_nanos() as u64];
-        outcome?;
+        agree(fabric, outcome.map_err(StudyError::from))?;
         fabric.all_reduce(Reduction::Max, &mut longest)?;
         self.remote += remote(cache) - before;
         self.speeds.push((operations * fabric.ranks() as u64) as f64 * 1e3 / longest[0].max(1) as f64);

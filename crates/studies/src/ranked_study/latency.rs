@@ -3,9 +3,10 @@
 //! Each operation is timed by itself, between two readings of the clock, and what it has asked other ranks for is counted
 //! beside that.
 
-use super::measure::{Subject, agree};
+use super::measure::{Subject, fitting};
 use super::{LatencyReport, LatencyTable};
 use crate::StudyError;
+use crate::agreement::agree;
 use crate::table_study::{Latency, Mix};
 use std::time::Instant;
 use tremula_distributed::{Find, Full, Node, NodeTable, Reach, SharedTable};
@@ -84,7 +85,7 @@ pub(super) fn measure<F: Fabric, T: NodeTable>(
         subject.fabric.barrier();
         let outcome = time(&mut subject.table, &nodes);
         subject.table.settle();
-        timed.append(agree(subject.fabric, outcome)?);
+        timed.append(agree(subject.fabric, fitting(Ok(outcome)))?);
         subject.set_back();
     }
     let mut sums = [timed.nanoseconds.len() as u64, timed.remote_operations, timed.remote_requests];

@@ -1,8 +1,10 @@
 //! A table at one load, measured.
 
 use super::batches::Put;
+use crate::agreement::agree;
 use crate::table_study::{Mix, Random};
 use crate::{Spread, StudyError};
+use std::io;
 use tremula_distributed::{Find, Full, Node, NodeTable, SharedTable};
 use tremula_fabric::{Fabric, Reduction};
 
@@ -35,7 +37,7 @@ impl<'f, F: Fabric, T: NodeTable> Subject<'f, F, T> {
         let first = fabric.rank() as u64;
         let outcome = put(&mut table, &[(0..mine).map(|number| node(number * ranks + first)).collect()]);
         table.settle();
-        agree(fabric, outcome?)?;
+        agree(fabric, fitting(outcome))?;
         let filled = table.checkpoint();
         fabric.barrier();
         let room = ((2.0 * DRIFT * slots as f64) as u64).max(1);
@@ -64,7 +66,7 @@ impl<'f, F: Fabric, T: NodeTable> Subject<'f, F, T> {
             self.fabric.barrier();
             let outcome = (self.put)(&mut self.table, &shares);
             self.table.settle();
-            let mut longest = [agree(self.fabric, outcome?)?.as_nanos() as u64];
+            let mut longest = [agree(self.fabric, fitting(outcome))?.as_nanos() as u64];
             self.fabric.all_reduce(Reduction::Max, &mut longest)?;
             speeds.push((a_round * self.fabric.ranks() as u64) as f64 * 1e3 / longest[0].max(1) as f64);
             self.set_back();
@@ -99,7 +101,7 @@ impl<F: Fabric, T: SharedTable> Subject<'_, F, T> {
     pub(super) fn chunks_per_insert(&mut self) -> Result<f64, StudyError> {
         let nodes: Vec<Node> = (0..self.room).map(|number| node(self.new_number(number, 0))).collect();
         let mut finder = self.table.finder();
-        agree(self.fabric, finder.find_or_put(&nodes).map(drop))?;
+        agree(self.fabric, fitting(Ok(finder.find_or_put(&nodes))))?;
         let mut sum = [finder.traffic().chunks.iter().sum::<u64>()];
         drop(finder);
         self.fabric.all_reduce(Reduction::Sum, &mut sum)?;
@@ -108,12 +110,9 @@ impl<F: Fabric, T: SharedTable> Subject<'_, F, T> {
     }
 }
 
-/// *Collective.* An error for all ranks if the table is full for one of them.
-pub(super) fn agree<F: Fabric, T>(fabric: &F, outcome: Result<T, Full>) -> Result<T, StudyError> {
-    let mut is_full = [u64::from(outcome.is_err())];
-    fabric.all_reduce(Reduction::Max, &mut is_full)?;
-    let full = StudyError::NothingToMeasure("the table is full at this load");
-    if is_full == [0] { outcome.map_err(|Full| full) } else { Err(full) }
+/// What a rank has put, if there were threads and room for it.
+pub(super) fn fitting<T>(outcome: io::Result<Result<T, Full>>) -> Result<T, StudyError> {
+    outcome?.map_err(|Full| StudyError::NothingToMeasure("the table is full at this load"))
 }
 
 /// The node with a number.

@@ -27,6 +27,7 @@ pub use report::{
     WayReport,
 };
 
+use crate::agreement::agree;
 use crate::table_study::{LOADS, Mix, clock_nanoseconds, simulated_chunks, theory};
 use crate::{Spread, StudyError};
 use batches::{by_all, by_one};
@@ -131,7 +132,8 @@ impl RankedOptions {
     }
 }
 
-/// *Collective.* Make the study; `progress` gets a line for each run on rank 0, which gets the report.
+/// *Collective.* Make the study; `progress` gets a line for each run on rank 0, which gets the report. If it fails, it does so
+/// on all ranks, and on one of them at least with another reason than [`StudyError::Elsewhere`].
 pub fn run<F: Fabric>(
     fabric: &F,
     options: &RankedOptions,
@@ -140,7 +142,7 @@ pub fn run<F: Fabric>(
 where
     F::Segment: Sync,
 {
-    check(options)?;
+    agree(fabric, check(options))?;
     let mut report = RankedReport {
         ranks: fabric.ranks(),
         slots: options.slots,

@@ -3,8 +3,9 @@
 //! Every measurement has crews and threads of its own. Threads take part in small programs at first, as one crew, until
 //! all are awake, then in the program itself as another crew, so that counters are those of the program alone.
 
-use super::site::{Crews, Dismissal, Site, agree};
+use super::site::{Crews, Dismissal, Site};
 use crate::StudyError;
+use crate::agreement::agree;
 use crate::stack::on_large_stack;
 use crate::tasks_study::programs::{ForRanks, warm_up};
 use crate::tasks_study::steals::Steals;

@@ -5,6 +5,7 @@
 //! fails on any rank, all of them return an error, and the lowest one that failed tells the reason.
 
 use crate::StudyError;
+use crate::agreement::agree;
 use tremula_fabric::{Distance, Fabric, Ground};
 use tremula_tasks::{Alliance, Allies, Tactics};
 
@@ -105,15 +106,5 @@ pub(super) struct Dismissal<F: Fn()>(pub(super) F);
 impl<F: Fn()> Drop for Dismissal<F> {
     fn drop(&mut self) {
         (self.0)();
-    }
-}
-
-/// *Collective.* Go on if all ranks can; else the lowest that cannot has the reason.
-pub(super) fn agree<F: Fabric, T>(fabric: &F, mine: Result<T, StudyError>) -> Result<T, StudyError> {
-    let fine = fabric.all_gather(&[u64::from(mine.is_ok())])?;
-    match (fine.iter().position(|fine| fine[0] == 0), mine) {
-        (None, mine) => mine,
-        (Some(lowest), Err(error)) if lowest == fabric.rank() => Err(error),
-        (Some(lowest), _) => Err(StudyError::Elsewhere(lowest)),
     }
 }
