@@ -291,10 +291,19 @@ mutant due-lowered-after-the-meeting crates/table/src/shared/safepoint.rs shuttl
         Ok(())
 END
 mutant marking-drops-a-batch crates/table/src/shared/marking.rs shuttle table '' <<'END'
-        batch.0.iter().zip(positions).for_each(|(cell, &position)| cell.store(position, Ordering::Relaxed));
+        for (cell, position) in batch.positions.iter().zip(stack.drain(..length)) {
+            cell.store(position, Ordering::Relaxed);
+        }
+        batch.length.store(length, Ordering::Relaxed);
         self.0.ready.store(ready + 1, Ordering::Relaxed);
 ====
-        let _ = (batch, positions);
+        let _ = (batch, stack.drain(..length));
+END
+mutant marking-sleeps-unheard-of crates/table/src/shared/marking.rs shuttle table collection <<'END'
+        self.asleep.store(self.asleep.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        drop(held);
+====
+        drop(held);
 END
 mutant marks-overwritten crates/table/src/shared/cells.rs shuttle table '' <<'END'
         self.get() & bit == 0 && self.0.fetch_or(bit, Ordering::Relaxed) & bit == 0

@@ -43,6 +43,7 @@ mod sizing;
 mod solo;
 mod stats;
 mod sync;
+mod walk;
 mod wide;
 mod words;
 

@@ -9,12 +9,14 @@ use crate::cache::{OpCache, Slot};
 use crate::division::Division;
 use crate::index::{Probe, UniqueIndex};
 use crate::layout::{IndexWord, Key, Node, Ref};
-use crate::memory::{MapError, Region};
+use crate::memory::{MapError, Region, prefetch};
 use crate::roots::HandleSlots;
 use crate::shared::{Control, mark_together};
 use crate::sizing::{Sizes, Sizing};
 use crate::stats::Counters;
 use crate::tuning;
+use crate::walk::walk;
+use std::ops::ControlFlow;
 use std::time::Instant;
 use tremula_fabric::Ground;
 
@@ -768,16 +770,12 @@ fn mark_from(nodes: &[Node], live: &mut Bitmap, stack: &mut Vec<u32>, root: Ref)
 /// Mark what is below the nodes on the stack, until `limit` of them were taken. Returns how many were.
 fn mark_some(nodes: &[Node], live: &mut Bitmap, stack: &mut Vec<u32>, limit: usize) -> usize {
     let mut count = 0;
-    while count < limit
-        && let Some(position) = stack.pop()
-    {
+    let fetch = |position: u32| prefetch(&raw const nodes[position as usize]);
+    walk(stack, fetch, |position, stack| {
         count += 1;
         let node = nodes[position as usize];
-        for child in [node.low, node.high] {
-            if live.insert(child.index()) {
-                stack.push(child.index());
-            }
-        }
-    }
+        stack.extend([node.low, node.high].into_iter().map(Ref::index).filter(|&child| live.insert(child)));
+        if count == limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
     count
 }

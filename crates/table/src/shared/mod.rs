@@ -28,7 +28,7 @@ use crate::bitmap::Bitmap;
 use crate::books::Books;
 use crate::division::Division;
 use crate::layout::{Node, Ref};
-use crate::memory::SharedRegion;
+use crate::memory::{SharedRegion, prefetch};
 use crate::solo::{Parts, Solo};
 use crate::stats::Counters;
 use crate::sync::{Mutex, MutexGuard, Ordering};
@@ -198,7 +198,8 @@ pub(crate) fn mark_together(nodes: &[Node], bitmap: &mut Bitmap, stack: Vec<u32>
     };
     let work = |mut stack: Vec<u32>| {
         let mut count = 0;
-        marking.run(&mut stack, |position, stack| {
+        let fetch = |position: u32| prefetch(&raw const nodes[position as usize]);
+        marking.run(&mut stack, fetch, |position, stack| {
             count += 1;
             let node = nodes[position as usize];
             stack.extend([node.low, node.high].into_iter().filter(|&child| first(child)).map(Ref::index));

@@ -169,15 +169,11 @@ impl TableWorker<'_, '_> {
         };
         let mut stack = std::mem::take(&mut self.mark_stack);
         stack.extend(roots.filter_map(|&f| first(f)));
-        shared.control.marking.run(&mut stack, |position, stack| {
+        let fetch = |position: u32| shared.nodes.prefetch(position as usize);
+        shared.control.marking.run(&mut stack, fetch, |position, stack| {
             count += 1;
             let node = nodes[position as usize].get();
-            for child in [node.low, node.high] {
-                if let Some(position) = first(child) {
-                    shared.nodes.prefetch(position as usize);
-                    stack.push(position);
-                }
-            }
+            stack.extend([node.low, node.high].into_iter().filter_map(first));
         });
         self.mark_stack = stack;
         shared.found().append(&mut found.into_inner());
