@@ -27,6 +27,9 @@ const SHORT_GRACE: Duration = Duration::from_millis(900);
 /// How long to wait for fresh counters when somebody asks.
 const ANSWER_WITHIN: Duration = Duration::from_millis(300);
 
+/// Time between two looks whether a rank is lost indeed.
+const RECONSIDER: Duration = Duration::from_millis(500);
+
 /// What the watching thread is told.
 pub enum Message {
     /// A signal came.
@@ -91,6 +94,7 @@ impl Watch {
             status,
             meter: Meter::default(),
             looks: 0,
+            put_off: false,
             last_words,
         };
         let thread = std::thread::Builder::new().name("watch".to_owned()).spawn(move || watcher.watch(&messages))?;
@@ -112,6 +116,8 @@ struct Watcher {
     refresh: Option<Instant>,
     meter: Meter,
     looks: u32,
+    /// Was there a request to terminate that may be a launcher's, because a rank is lost?
+    put_off: bool,
     last_words: LastWords,
 }
 
@@ -123,6 +129,7 @@ impl Watcher {
                 Ok(Message::Done) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {}
             }
+            self.reconsider();
             self.keep_limits();
             if self.refresh.is_some_and(|due| Instant::now() >= due) {
                 self.refresh = Some(Instant::now() + REFRESH);
@@ -137,7 +144,8 @@ impl Watcher {
         let known = self.run.known().clone();
         let limit = if known.stop.is_some() { self.cut_off(&known) } else { self.run.deadline() };
         let limit = limit.filter(|_| !self.run.is_claimed());
-        match limit.into_iter().chain(self.refresh).min() {
+        let again = self.put_off.then(|| Instant::now() + RECONSIDER);
+        match limit.into_iter().chain(self.refresh).chain(again).min() {
             Some(due) => messages.recv_timeout(due.saturating_duration_since(Instant::now())),
             None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
         }
@@ -150,14 +158,24 @@ impl Watcher {
                 self.clear();
                 end(signal.exit_code());
             }
-            Signal::Terminate if self.run.ranks > 1 && is_clean_up() => {}
-            Signal::Interrupt | Signal::Terminate => {
-                self.run.stop(Stop::Interrupted);
-                if self.status.is_some() {
-                    self.clear();
-                    to_stderr("Stopping (Ctrl-C again ends at once)\n");
-                }
-            }
+            Signal::Terminate if self.run.ranks > 1 && is_clean_up() => self.put_off = true,
+            Signal::Interrupt | Signal::Terminate => self.interrupt(),
+        }
+    }
+
+    fn interrupt(&mut self) {
+        self.run.stop(Stop::Interrupted);
+        if self.status.is_some() {
+            self.clear();
+            to_stderr("Stopping (Ctrl-C again ends at once)\n");
+        }
+    }
+
+    /// No rank was lost after all: the request to terminate is somebody's wish.
+    fn reconsider(&mut self) {
+        if self.put_off && !ranks::sees_death() {
+            self.put_off = false;
+            self.interrupt();
         }
     }
 
