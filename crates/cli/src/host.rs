@@ -32,7 +32,9 @@ where
     F::Segment: Send + Sync + 'static,
 {
     agree(fabric, refuse(args, &model))?;
-    let _lease = agree(fabric, charge(run, &model, fabric.rank() == 0))?;
+    let keeps = fabric.rank() == 0;
+    let model = agree(fabric, if keeps { in_bits_if_wanted(args, run, model) } else { Ok(model) })?;
+    let _lease = agree(fabric, charge(run, &model, keeps))?;
     let setup = plan(args, run, fabric)?;
     let segment = match fabric.allocate(setup.words()) {
         Ok(segment) => segment,
@@ -68,7 +70,17 @@ fn refuse(args: &ReachArgs, model: &TransitionSystem) -> Result<(), Trouble> {
     }
 }
 
-/// The memory of a `.bdd` model, which rank 0 keeps.
+/// Lists as binary diagrams, if these are to explore them.
+fn in_bits_if_wanted(args: &ReachArgs, run: &Run, model: TransitionSystem) -> Result<TransitionSystem, Trouble> {
+    match model {
+        TransitionSystem::Ldd(model) if binary::is_wanted(args) => {
+            binary::of_lists(args, run, &model).map(TransitionSystem::Bdd)
+        }
+        model => Ok(model),
+    }
+}
+
+/// The memory of a model in binary diagrams, which rank 0 keeps.
 fn charge(run: &Run, model: &TransitionSystem, keeps: bool) -> Result<Option<Lease>, Trouble> {
     match model {
         TransitionSystem::Bdd(model) if keeps => reach::charge_for(run, model).map(Some),
@@ -118,10 +130,6 @@ fn explore_in(
     match model {
         TransitionSystem::Bdd(model) => {
             reach::with_manager(args, run, &model.without_reachable(), manager, figures).map(drop)
-        }
-        TransitionSystem::Ldd(model) if binary::is_wanted(args) => {
-            let bits = binary::of_lists(args, run, &model)?;
-            reach::with_manager(args, run, &bits, manager, figures).map(drop)
         }
         TransitionSystem::Ldd(model) => lists::explore_in(args, run, &model, manager, figures),
         TransitionSystem::Net(_) => Err(Trouble::input("Petri nets are explored by a race of ranks")),
