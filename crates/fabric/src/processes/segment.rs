@@ -120,7 +120,10 @@ impl ProcessSegment {
     /// Write a word that exists, if it can be done now: for the monitor, which must not wait for anybody.
     pub(super) fn try_put_word(&self, to: Place, word: u64) -> Result<(), NetworkError> {
         match self.find(to, 1) {
-            Ok(Found::There(region, lane)) => lane.start_put(to.rank, region, to.offset, Box::new([word])).map(drop),
+            Ok(Found::There(region, lane)) => {
+                // A look, so that it is on its way though nobody waits for it.
+                lane.start_put(to.rank, region, to.offset, Box::new([word]))?.test().map(drop)
+            }
             // Release: pairs with the Acquire of whoever reads it.
             Ok(Found::Here(words)) => {
                 words[0].store(word, Ordering::Release);
