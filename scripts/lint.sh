@@ -18,13 +18,13 @@ else
     echo "lint: SKIPPED the format: cargo fmt is missing" >&2
 fi
 
+features=${TREMULA_TEST_FEATURES:-}
 if has clippy clippy; then
-    features=${TREMULA_TEST_FEATURES:-}
     cargo clippy ${features:+--workspace} --all-targets --locked --features "$features" -- -D warnings
     [[ -z $features ]] || cargo clippy --locked -- -D warnings
 else
     echo "lint: SKIPPED clippy: cargo clippy is missing" >&2
 fi
 
-RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked --quiet
+RUSTDOCFLAGS="-D warnings" cargo doc ${features:+--workspace} --no-deps --locked --quiet --features "$features"
 echo "lint: done"
