@@ -30,6 +30,10 @@ use tremula_models::{BddSystem, TransitionSystem};
 
 /// Words that may be on their way from one rank to another before these wait at the sender.
 const RING_WORDS: usize = 1 << 14;
+/// The same where memory is short.
+const LEAST_RING_WORDS: usize = 1 << 10;
+/// The largest share of the budget that goes to rings.
+const RING_SHARE: usize = 32;
 
 /// Explore a model, as one of several ranks.
 pub fn reach(args: &ReachArgs, started: Instant) -> Result<Exit, Failure> {
@@ -165,7 +169,10 @@ where
     <F::Segment as Segment>::Words: Send,
 {
     let (strategy, plan) = agree(fabric, load(args, run, model))?;
-    let mail = Mail::open(fabric, RING_WORDS)?;
+    let ring = ring_words(run, fabric)?;
+    let rings = run.budget.take(ring * fabric.ranks() * size_of::<u64>());
+    let _rings = agree(fabric, rings.map_err(|_| Trouble::Unknown(run.memory_reason())))?;
+    let mail = Mail::open(fabric, ring)?;
     let options = reach::options(args, run);
     let setup = Setup { post: &mail, budget: run.budget.clone(), options, attention: run.attention.clone() };
     let member = Member::new(setup, &plan.blueprint).map_err(|error| Trouble::Unknown(error.to_string()));
@@ -178,6 +185,13 @@ where
     result.unwrap_or(Ok(())).map_err(NoResult::Here)?;
     let figures = Figures { counters: figures.counters, stealing: None };
     Ok(Told { figures: Some(figures), of_ranks: table_of_ranks(&rows) })
+}
+
+/// *Collective.* Words of each ring, the same on all ranks: fewer where one of them has little memory.
+fn ring_words<F: Fabric>(run: &Run, fabric: &F) -> Result<usize, NoResult> {
+    let mut least = [(run.budget.limit() / RING_SHARE / fabric.ranks() / size_of::<u64>()) as u64];
+    fabric.all_reduce(Reduction::Min, &mut least)?;
+    Ok((least[0] as usize).clamp(LEAST_RING_WORDS, RING_WORDS))
 }
 
 /// How to explore, and what a rank keeps of the model.

@@ -31,13 +31,22 @@ use placement::Placement;
 use rank::Rank;
 use std::io;
 use tremula_fabric::mail::Post;
-use tremula_table::{Attention, Budget, CopyStore, Counters, Division, Lease, Options, Ref, SetupError, Solo};
+use tremula_table::{
+    Attention, Budget, CopyStore, Counters, Division, Lease, Options, OverBudget, Ref, SetupError, Solo,
+};
 use tremula_tasks::Fibers;
 
 /// Share of the budget that goes to copies of other ranks' nodes.
 const COPY_SHARE: usize = 8;
 /// Bytes of a copy: by reference and by content.
 const COPY_BYTES: usize = 32;
+/// Fibers for tasks of a class: with a single one, a task that was asked for could find it taken by the one that waits for it.
+/// As those of threads, their stacks are not charged to the budget.
+const LEAST_FIBERS: usize = 2;
+/// The largest share of the budget that goes to stacks of more fibers.
+const STACK_SHARE: usize = 8;
+/// Bytes of a fiber's stack that are touched: two pages.
+const STACK_BYTES: usize = 8 << 10;
 
 /// What a rank needs to take part.
 pub struct Setup<'a> {
@@ -103,6 +112,9 @@ pub enum JoinError {
     /// The nodes of so many ranks cannot be numbered.
     #[error("a table cannot have {0} parts")]
     TooManyRanks(usize),
+    /// The stacks of fibers do not fit into the budget.
+    #[error("the stacks of a rank do not fit: {0}")]
+    Stacks(#[from] OverBudget),
     /// There are no more threads.
     #[error("a rank could not start: {0}")]
     System(#[from] io::Error),
@@ -144,6 +156,8 @@ pub struct Member<'a> {
     table: Solo,
     /// For each thread.
     fibers: Vec<Fibers>,
+    /// For the stacks of most.
+    stacks: Lease,
 }
 
 impl<'a> Member<'a> {
@@ -155,20 +169,22 @@ impl<'a> Member<'a> {
         options.division = division;
         let copies = (budget.available() / COPY_SHARE / COPY_BYTES).min(options.node_copies);
         let store = CopyStore::new(&budget, copies).map_err(SetupError::from)?;
-        let table = Solo::new(&budget, options, attention)?;
         let placement = Placement::new(options.level_block, blueprint.levels, ranks);
         let classes = placement.classes(blueprint.levels);
+        let threads = options.workers.clamp(1, u8::MAX.into());
+        let bytes_each = threads * (classes + 1) * STACK_BYTES;
+        let affordable = budget.available() / STACK_SHARE / bytes_each;
         let most_each = usize::from(u16::MAX) / (classes + 1);
-        // With a single one, a task that was asked for could find it taken by the one that waits for it.
-        let each = options.fibers.clamp(2, most_each);
-        let stacks = |_| Fibers::new(each, classes, blueprint.stack_bytes);
-        let fibers = (0..options.workers.clamp(1, u8::MAX.into())).map(stacks).collect();
-        Ok(Member { post, blueprint, division, placement, store, table, fibers })
+        let each = options.fibers.min(affordable).clamp(LEAST_FIBERS, most_each);
+        let stacks = budget.take((each - LEAST_FIBERS) * bytes_each)?;
+        let table = Solo::new(&budget, options, attention)?;
+        let fibers = (0..threads).map(|_| Fibers::new(each, classes, blueprint.stack_bytes)).collect();
+        Ok(Member { post, blueprint, division, placement, store, table, fibers, stacks })
     }
 
     /// Take part in a computation with all ranks, which call this too. On rank 0 the result of `program` is returned.
     pub fn join<R>(self, program: impl FnOnce(&Program<'_>) -> R) -> Result<(Option<R>, RankFigures), JoinError> {
-        let Member { post, blueprint, division, placement, mut store, mut table, fibers } = self;
+        let Member { post, blueprint, division, placement, mut store, mut table, fibers, stacks: _stacks } = self;
         let (result, mut figures) = {
             let shared = table.share(fibers.len());
             let rank = Rank::new(post, &blueprint.env, store.share(), division, placement, fibers.len());
