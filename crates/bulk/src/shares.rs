@@ -43,6 +43,11 @@ impl Shares {
         }
     }
 
+    /// Divide what `fixed` bytes leave of so many; nothing if that is more than there are.
+    pub fn beside(fixed: usize, bytes: usize) -> Option<Shares> {
+        bytes.checked_sub(fixed).map(Shares::of)
+    }
+
     /// How many nodes a table of so many places holds: never all, so that every search ends.
     #[must_use]
     pub fn nodes(places: usize) -> usize {
@@ -54,13 +59,29 @@ impl Shares {
 mod tests {
     use super::*;
 
+    /// Bytes of everything.
+    fn bytes(shares: Shares) -> usize {
+        let Shares { places, requests, elements } = shares;
+        let request = REQUEST_BYTES + LIST_PER_REQUEST * 4 + INDEX_PER_REQUEST * 8;
+        2 * places * 16 + requests * request + elements * 8
+    }
+
     #[test]
     fn shares_stay_inside() {
-        for bytes in [0, 1000, 1 << 20, 3 << 30, 140 << 30] {
-            let Shares { places, requests, elements } = Shares::of(bytes);
-            let request = REQUEST_BYTES + LIST_PER_REQUEST * 4 + INDEX_PER_REQUEST * 8;
-            assert!(2 * places * 16 + requests * request + elements * 8 <= bytes);
-            assert!(places <= MOST && requests <= MOST);
+        for size in [0, 1000, 1 << 20, 3 << 30, 140 << 30] {
+            let shares = Shares::of(size);
+            assert!(bytes(shares) <= size);
+            assert!(shares.places <= MOST && shares.requests <= MOST);
         }
+    }
+
+    #[test]
+    fn what_is_fixed_is_not_divided() {
+        for (fixed, size) in [(0, 1 << 20), (1 << 20, 3 << 20), (3 << 30, 4 << 30)] {
+            let shares = Shares::beside(fixed, size).expect("something is left");
+            assert!(fixed + bytes(shares) <= size && bytes(shares) > (size - fixed) / 10 * 9);
+        }
+        assert_eq!(Shares::beside(1000, 1000), Some(Shares { places: 0, requests: 0, elements: 0 }));
+        assert_eq!(Shares::beside(1001, 1000), None);
     }
 }

@@ -50,22 +50,24 @@ impl Rivalry<()> {
 }
 
 /// Explore with the processors, and take the answer of the device if that is first. What the processors do ends when its
-/// attention is called.
+/// attention is called. If they lack what was kept for a device that has no answer either, they explore once more with it.
 pub fn explore(
     args: &ReachArgs,
     run: &Run,
     rivalry: Rivalry<impl Explorer>,
     figures: &mut Option<Figures>,
-    processors: impl FnOnce(&Attention, &mut Option<Figures>) -> Result<Answer, Trouble>,
+    processors: impl Fn(&Attention, &mut Option<Figures>) -> Result<Answer, Trouble>,
 ) -> Result<Answer, Trouble> {
     let Rivalry { subject, strategy, head_start, explorer } = rivalry;
     let (both, of_processors) = (run.attention.clone(), run.attention.of_one());
     let game =
         Match { subject, strategy, both, processors: of_processors.clone(), budget: run.budget.clone(), head_start };
+    let without = run.budget.used();
     let rival = Rival::start(game, explorer);
     let outcome = processors(&of_processors, figures);
     match outcome {
         Err(Trouble::Unknown(_)) if !run.is_stopped() => {
+            let lacked = run.budget.used() > without;
             run.enter(Phase::Reach);
             let won = rival.wait();
             run.enter(Phase::Count);
@@ -74,6 +76,7 @@ pub fn explore(
                     *figures = None;
                     take_from_device(args, run, won).map(Answer::Diagram)
                 }
+                None if lacked && !run.is_stopped() => processors(&of_processors, figures),
                 None => outcome,
             }
         }
@@ -103,6 +106,7 @@ mod tests {
     use crate::lists;
     use crate::memory::Size;
     use crate::reach::with_processors;
+    use crate::rival::Loan;
     use std::sync::Arc;
     use std::time::Instant;
     use tremula_engines::Order;
@@ -118,6 +122,19 @@ mod tests {
     fn rivalry(subject: Subject, head_start: Duration, has_device: bool) -> Rivalry<impl Explorer + use<>> {
         let explorer = move |task: &Task<'_>| if has_device { explore_here(task) } else { None };
         Rivalry { subject, strategy: Strategy { order: Order::Par, frontier: true }, head_start, explorer }
+    }
+
+    /// Explore bakery.1 beside a device for which so much is kept.
+    fn race_against(memory: usize, kept: usize, explorer: impl Explorer) -> (Result<Answer, Trouble>, Run) {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/beem/bakery.1.bdd");
+        let (args, run) = setting(path, memory);
+        let model = Arc::new(read_file(path.as_ref(), &Limits::default()).unwrap());
+        let processors = |attention: &_, figures: &mut _| with_processors(&args, &run, &model, attention, figures);
+        let subject = Subject { kept, ..Subject::in_bits(&model) };
+        let strategy = Strategy { order: Order::Par, frontier: true };
+        let rivalry = Rivalry { subject, strategy, head_start: Duration::ZERO, explorer };
+        let outcome = explore(&args, &run, rivalry, &mut None, processors);
+        (outcome, run)
     }
 
     /// Explore bakery.1 (1506 states), and say who won.
@@ -151,6 +168,20 @@ mod tests {
         assert_eq!((states(&run).as_deref(), run.known().setting.engine), (Some("1506"), "gpu"));
         let (outcome, _) = race(180 << 10, Duration::ZERO, false);
         assert!(matches!(outcome, Err(Trouble::Unknown(_))));
+    }
+
+    #[test]
+    fn processors_have_all_memory_once_the_device_has_failed() {
+        let alone = |memory| race_against(memory, 0, |_: &Task<'_>| None).0.is_ok();
+        let enough = (180..).map(|size| size << 10).find(|&memory| alone(memory)).expect("some is enough");
+        // A device that holds what it has until the processors have given up.
+        let fails_late = |task: &Task<'_>| {
+            (task.lend)(Loan::All);
+            None
+        };
+        let (outcome, run) = race_against(enough, enough / 8, fails_late);
+        assert!(outcome.is_ok());
+        assert_eq!((states(&run).as_deref(), run.known().setting.engine), (Some("1506"), "bdd"));
     }
 
     #[test]

@@ -118,7 +118,7 @@ pub fn no_device(problem: &NoDevice) -> Failure {
         NoDevice::Failed(_) => Failure::Internal(problem.to_string()),
         NoDevice::Memory { bytes, problem } => {
             let size = numbers::bytes(*bytes as u64);
-            Failure::Input(format!("{size} of device memory cannot be had: {problem}"))
+            Failure::Limit(format!("{size} of device memory cannot be had: {problem}"))
         }
         _ => Failure::Input(problem.to_string()),
     }

@@ -133,7 +133,7 @@ impl Cuda {
         let counts = graph.bits() as usize + 1;
         let relations: usize = graph.arrays().map(size_of_val).iter().sum();
         let fixed = relations + counts * size_of::<u64>() + size_of::<Counters>();
-        let shares = Shares::of(bytes.checked_sub(fixed).ok_or(NoDevice::TooSmall)?);
+        let shares = Shares::beside(fixed, bytes).ok_or(NoDevice::TooSmall)?;
         let (nodes, initial) = first_table(initial, FIRST_PLACES, shares.places).map_err(|_| NoDevice::TooSmall)?;
         if nodes.capacity() > shares.places || shares.requests == 0 {
             return Err(NoDevice::TooSmall);

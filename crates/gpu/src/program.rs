@@ -110,7 +110,7 @@ pub enum NoDevice {
     #[error("the device failed: {0}")]
     Failed(String),
     /// The model does not fit.
-    #[error("the initial states alone do not fit")]
+    #[error("the initial states and the relations alone do not fit")]
     TooSmall,
 }
 
