@@ -1,5 +1,5 @@
-//! Bits of nodes, elements and hashes: the only place that knows them, for the twin and, as constants that its host passes on,
-//! for the kernels.
+//! Bits of nodes, elements and hashes, for the twin and, as constants that its host passes on, for the kernels. How kernels pack
+//! entries of their index is told where they do (`requests.cuh`, `short.cuh`).
 
 /// A set of states: one of two terminals, or the place of a node in its table.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
