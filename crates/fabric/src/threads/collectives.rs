@@ -38,17 +38,13 @@ impl ThreadFabric {
     }
 
     fn exchange_offers(&self, offer: Offer) -> Result<Vec<Arc<Offer>>, FabricError> {
-        let call = offer.call.name;
         self.replace_offer(Some(Arc::new(offer)));
         self.world.wait(self.rank)?;
-        // A rank that waits in a barrier instead has none.
-        let offers: Result<Vec<Arc<Offer>>, FabricError> = (0..self.world.ranks())
-            .map(|rank| self.offer_of(rank).ok_or(FabricError::Disagreement { call, rank }))
-            .collect();
+        let offers: Vec<Arc<Offer>> =
+            (0..self.world.ranks()).map(|rank| self.offer_of(rank).expect("laid out before the meeting")).collect();
         // Afterwards ranks may lay out their next offers; the taken ones live as long as somebody holds them.
         self.world.wait(self.rank)?;
         self.replace_offer(None);
-        let offers = offers?;
         agree(offers.iter().map(|offer| &offer.call))?;
         Ok(offers)
     }

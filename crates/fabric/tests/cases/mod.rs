@@ -516,6 +516,12 @@ pub fn all_ranks_hear_of_a_disagreement(fabric: &impl Fabric) {
     let messages = vec![vec![1]; if odd { 0 } else { ranks }];
     assert_eq!(fabric.all_to_all(&messages).map(drop), error("all_to_all"));
     assert_eq!(fabric.allocate(fabric.rank() / last).map(drop), error("allocate"));
+    // All are in step again afterwards.
+    if odd {
+        fabric.barrier();
+    } else {
+        assert_eq!(fabric.all_reduce(Reduction::Sum, &mut [1]), error("all_reduce"));
+    }
     ranks_are_numbered(fabric);
 }
 
