@@ -16,6 +16,7 @@ use crate::statistics::Statistics;
 use crate::tactics::Tactics;
 use crate::worker::{Work, Worker};
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tremula_fabric::{Distance, Ground};
 
 /// What all processes agree on.
@@ -52,6 +53,8 @@ pub struct Allies {
     alliance: Alliance,
     /// How far each worker is from those of this process.
     distances: Vec<u8>,
+    /// Is a run of this process under way?
+    runs: AtomicBool,
 }
 
 impl Allies {
@@ -70,7 +73,8 @@ impl Allies {
         let common = Common::on(ground, alliance.workers(), alliance.tactics.request_slots, new)?;
         let crew = Crew::with(common, alliance.numbers(process));
         // Without knowing more, all others are equally far.
-        Some(Allies { crew, alliance: *alliance, distances: Vec::new() }.with_distances(|_| Distance::Machine))
+        let allies = Allies { crew, alliance: *alliance, distances: Vec::new(), runs: AtomicBool::new(false) };
+        Some(allies.with_distances(|_| Distance::Machine))
     }
 
     /// Tell how far other processes are from this one. Each process may know this in its own way.
@@ -88,10 +92,17 @@ impl Allies {
         self.crew.mates().len()
     }
 
-    /// Run `root` and everything it spawns to the end, as the first worker, one run at a time. A worker that waits takes no
-    /// other task on when less stack than this is left.
+    /// Run `root` and everything it spawns to the end, as the first worker. A worker that waits takes no other task on when less
+    /// stack than this is left.
+    ///
+    /// # Panics
+    /// If another run is under way.
     pub fn run<W: Work>(&self, work: &W, root: W::Task, least_stack: usize) -> Result<W::Answer, Panicked> {
-        conduct(&self.crew, || self.worker(work, 0, least_stack), root, least_stack)
+        // Acquire pairs with the Release below: two first workers at a time would use the same cells.
+        assert!(!self.runs.swap(true, Ordering::Acquire), "one run at a time");
+        let outcome = conduct(&self.crew, || self.worker(work, 0, least_stack), root, least_stack);
+        self.runs.store(false, Ordering::Release);
+        outcome
     }
 
     /// Wait for the next run, as worker `number`: the stack below which a worker that waits takes no other task on. None when

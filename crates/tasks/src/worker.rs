@@ -256,7 +256,9 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
         if !self.is_worth_the_way(thief) {
             return None;
         }
-        self.received.pop().or_else(|| self.me.deque.give(&mut self.own, thief))
+        // They come oldest first.
+        let received = (!self.received.is_empty()).then(|| self.received.remove(0));
+        received.or_else(|| self.me.deque.give(&mut self.own, thief))
     }
 
     /// Is the oldest task large enough for the way to worker `number`? Within a process, every task is.
@@ -265,7 +267,7 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
         if least == 0 || self.crew.is_here(number) {
             return true;
         }
-        let oldest = self.received.last().map(|parcel| parcel.task).or_else(|| self.me.deque.oldest(&self.own));
+        let oldest = self.received.first().map(|parcel| parcel.task).or_else(|| self.me.deque.oldest(&self.own));
         oldest.is_some_and(|task| self.work.is_at_least(&self.state, task, least))
     }
 
