@@ -2,14 +2,15 @@
 //!
 //! The exploring threads look at their attention word every few thousand steps, so they usually stop within milliseconds.
 //! Where they do not look, reading or counting, they are given some grace; then this thread prints what is known and ends
-//! the program. So limits hold whatever the explorer is doing, and an interrupt is answered within a second.
+//! the program. So limits hold whatever the explorer is doing, and an interrupt is answered within a second. (Only a result
+//! that is complete is written to the end, unless somebody insists.)
 
 use crate::error::{Exit, end};
 use crate::output::to_stderr;
 use crate::progress::{Meter, StatusLine, full_status};
 use crate::ranks;
 use crate::report::Report;
-use crate::run::{Known, Phase, Run, Stop};
+use crate::run::{Known, Run, Stop};
 use crate::signals::{self, Signal};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -228,12 +229,10 @@ impl Watcher {
         }
     }
 
-    /// When the explorer will be cut off, if it is to stop. Once it has reacted, it may take its time to count what it
-    /// found.
+    /// When the explorer will be cut off, if it is to stop.
     fn cut_off(&self, known: &Known) -> Option<Instant> {
         let (stop, since) = known.stop?;
-        let reacted = matches!(known.phase, Phase::Count | Phase::Finish);
         let grace = self.last_words.grace;
-        Some(since + if stop == Stop::Interrupted && !reacted { grace.min(SHORT_GRACE) } else { grace })
+        Some(since + if stop == Stop::Interrupted { grace.min(SHORT_GRACE) } else { grace })
     }
 }
