@@ -295,9 +295,27 @@ mutant marking-drops-a-batch crates/table/src/shared/marking.rs shuttle table ''
             cell.store(position, Ordering::Relaxed);
         }
         batch.length.store(length, Ordering::Relaxed);
-        self.0.ready.store(ready + 1, Ordering::Relaxed);
+        self.marking.ready.store(ready + 1, Ordering::Relaxed);
 ====
         let _ = (batch, stack.drain(..length));
+END
+mutant marking-lock-relaxed crates/table/src/shared/marking.rs loom table what_is_handed_over <<'END'
+        self.marking.lock.store(false, Ordering::Release);
+====
+        self.marking.lock.store(false, Ordering::Relaxed);
+END
+mutant marking-ends-untold crates/table/src/shared/marking.rs loom table what_is_handed_over <<'END'
+        self.tell(Wakes::All);
+====
+END
+mutant marking-hears-late crates/table/src/shared/marking.rs loom table what_is_handed_over <<'END'
+        let heard = self.news.cell().load(Ordering::Relaxed);
+        self.asleep.store(self.asleep.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        drop(held);
+====
+        self.asleep.store(self.asleep.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        drop(held);
+        let heard = self.news.cell().load(Ordering::Relaxed);
 END
 mutant marking-sleeps-unheard-of crates/table/src/shared/marking.rs shuttle table collection <<'END'
         self.asleep.store(self.asleep.load(Ordering::Relaxed) + 1, Ordering::Relaxed);

@@ -69,15 +69,29 @@ impl WakeWord {
     /// Wake all who sleep. To be called after the word was changed.
     pub fn wake_all(&self) {
         #[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
-        {
-            use rustix::thread::futex::{Flags, wake};
-            // Waking cannot fail: the word is there.
-            let _ = wake(&self.cell, Flags::empty(), i32::MAX as u32);
-        }
+        self.wake(i32::MAX as u32);
         #[cfg(any(loom, shuttle, not(target_os = "linux")))]
         {
             drop(self.queue.0.lock().expect("nobody panics with this lock"));
             self.queue.1.notify_all();
         }
+    }
+
+    /// Wake one who sleeps, if there is one. To be called after the word was changed.
+    pub fn wake_one(&self) {
+        #[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+        self.wake(1);
+        #[cfg(any(loom, shuttle, not(target_os = "linux")))]
+        {
+            drop(self.queue.0.lock().expect("nobody panics with this lock"));
+            self.queue.1.notify_one();
+        }
+    }
+
+    #[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+    fn wake(&self, most: u32) {
+        use rustix::thread::futex::{Flags, wake};
+        // Waking cannot fail: the word is there.
+        let _ = wake(&self.cell, Flags::empty(), most);
     }
 }

@@ -1,13 +1,13 @@
 //! All interleavings of what the hot path does, on tables of a few slots. To run them: `scripts/loom.sh table`
 //!
 //! Modelled: index, nodes, marks and cache entries as loom's atomics ([`crate::memory`] copies them), with the
-//! orderings of the real ones; meetings of the workers. A cache entry is one atomic value here ([`crate::wide`]), so
+//! orderings of the real ones; meetings of the workers; how they share what is to be marked. A cache entry is one atomic value here ([`crate::wide`]), so
 //! what loom shows is that the nodes behind an entry are visible; that an entry is never torn rests on the processor's
 //! manual. Not modelled: collections, which are too long for loom and have their schedules in `tests/shuttle.rs`.
 
 use crate::index::UniqueIndex;
 use crate::layout::{Key, Node, OpTag, Ref};
-use crate::shared::{Rendezvous, Shared, TableWorker};
+use crate::shared::{Marking, Rendezvous, Shared, TableWorker};
 use crate::{Attention, Budget, Options, Sizing, Solo, probing};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
@@ -201,6 +201,36 @@ fn a_meeting_makes_everything_before_it_visible() {
             others.into_iter().for_each(|thread| thread.join().unwrap());
         });
     }
+}
+
+#[test]
+fn what_is_handed_over_was_written_before() {
+    explore("marking a root and two children, two workers", Some(3), || {
+        let marking = Arc::new(Marking::new(2));
+        // Relaxed, so that only the marking can order what a visit leaves for the next one.
+        let left: Arc<Vec<AtomicUsize>> = Arc::new((0..3).map(|_| AtomicUsize::new(0)).collect());
+        let body = move |mut stack: Vec<u32>| {
+            let mut visits = 0;
+            let visit = |position: u32, stack: &mut Vec<u32>| {
+                visits += 1;
+                assert_eq!(left[position as usize].load(Ordering::Relaxed), position as usize);
+                if position == 0 {
+                    [1, 2]
+                        .into_iter()
+                        .for_each(|child: u32| left[child as usize].store(child as usize, Ordering::Relaxed));
+                    stack.extend([1, 2]);
+                }
+            };
+            marking.run(&mut stack, |_| (), visit);
+            visits
+        };
+        let other = {
+            let body = body.clone();
+            thread::spawn(move || body(Vec::new()))
+        };
+        let visits = body(vec![0]) + other.join().unwrap();
+        assert_eq!(visits, 3);
+    });
 }
 
 #[test]

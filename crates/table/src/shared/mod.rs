@@ -37,7 +37,10 @@ pub(crate) use cells::EntryCell;
 use cells::{IndexCell, MarkCell, NodeCell};
 pub(crate) use control::Control;
 use control::{ControlPlace, Totals};
+#[cfg(not(all(test, loom)))]
 use marking::Marking;
+#[cfg(all(test, loom))]
+pub use marking::Marking;
 #[cfg(not(any(loom, shuttle)))]
 pub use outpost::Outpost;
 #[cfg(all(test, loom))]
