@@ -96,8 +96,9 @@ impl Allies {
     /// stack than this is left.
     ///
     /// # Panics
-    /// If another run is under way.
+    /// If another run is under way, or if this process does not lead.
     pub fn run<W: Work>(&self, work: &W, root: W::Task, least_stack: usize) -> Result<W::Answer, Panicked> {
+        assert!(self.crew.is_here(0), "the first worker is of the process that leads");
         // Acquire pairs with the Release below: two first workers at a time would use the same cells.
         assert!(!self.runs.swap(true, Ordering::Acquire), "one run at a time");
         let outcome = conduct(&self.crew, || self.worker(work, 0, least_stack), root, least_stack);
