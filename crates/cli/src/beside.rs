@@ -3,7 +3,7 @@
 use crate::args::{Engine, ReachArgs};
 use crate::envoy::Envoy;
 use crate::gpu;
-use crate::reach::{Answer, Found, Trouble, found, manager, note_end, options, trouble};
+use crate::reach::{Answer, Found, Trouble, begin_again, found, keep_count, manager, note_end, options, trouble};
 use crate::report::Figures;
 use crate::rival::{Explored, Explorer, HEAD_START, Match, Rival, Task, Won};
 use crate::run::{Phase, Run};
@@ -23,6 +23,9 @@ pub fn is_wanted(args: &ReachArgs) -> bool {
 fn is_played(args: &ReachArgs) -> bool {
     args.tune.contains(&Tune::DeviceTwin(1))
 }
+
+/// Processors that lack memory explore once more if at least this part of it was kept for a device: less makes no difference.
+const WORTH_A_RETRY: usize = 32;
 
 /// What the device does beside the processors.
 pub struct Rivalry<E> {
@@ -65,9 +68,10 @@ pub fn explore(
     let without = run.budget.used();
     let rival = Rival::start(game, explorer);
     let outcome = processors(&of_processors, figures);
-    match outcome {
-        Err(Trouble::Unknown(_)) if !run.is_stopped() => {
-            let lacked = run.budget.used() > without;
+    match &outcome {
+        Err(Trouble::Unknown(reason)) if !run.is_stopped() => {
+            let kept = run.budget.used().saturating_sub(without);
+            let lacked = *reason == run.memory_reason() && kept >= run.budget.limit() / WORTH_A_RETRY;
             run.enter(Phase::Reach);
             let won = rival.wait();
             run.enter(Phase::Count);
@@ -76,7 +80,10 @@ pub fn explore(
                     *figures = None;
                     take_from_device(args, run, won).map(Answer::Diagram)
                 }
-                None if lacked && !run.is_stopped() => processors(&of_processors, figures),
+                None if lacked && !run.is_stopped() => {
+                    let proven = begin_again(run)?;
+                    processors(&of_processors, figures).inspect_err(|_| keep_count(run, proven))
+                }
                 None => outcome,
             }
         }

@@ -174,7 +174,7 @@ fn explore_net_in_bits(
 }
 
 /// Prepare for another exploration of the same model; what the last one has counted.
-fn begin_again(run: &Run) -> Result<Option<(String, u64)>, Trouble> {
+pub fn begin_again(run: &Run) -> Result<Option<(String, u64)>, Trouble> {
     if run.is_stopped() {
         return Err(Trouble::Unknown(run.stop_reason()));
     }
@@ -185,7 +185,7 @@ fn begin_again(run: &Run) -> Result<Option<(String, u64)>, Trouble> {
 }
 
 /// Tell a number of states that was proven earlier, if nothing greater is known now.
-fn keep_count(run: &Run, proven: Option<(String, u64)>) {
+pub fn keep_count(run: &Run, proven: Option<(String, u64)>) {
     let size = |counted: &Option<(String, u64)>| {
         counted.as_ref().map_or((0, String::new()), |(digits, _)| (digits.len(), digits.clone()))
     };
