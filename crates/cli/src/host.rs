@@ -46,11 +46,11 @@ where
         let leader = agree(fabric, Leader::new(&setup, segment, distance).map_err(no_part))?;
         agree(fabric, Ok(()))?;
         let led = lead(args, run, model, leader);
-        let own = led.as_ref().map_or([0; COLUMNS.len()], |(_, own)| *own);
+        let own = led.as_ref().map_or([0; COLUMNS.len()], |led| led.own);
         let rows = fabric.gather(0, &own)?.unwrap_or_default();
-        let (figures, _) = led.map_err(NoResult::Here)?;
+        let Led { ended, figures, .. } = led.map_err(NoResult::Here)?;
         let of_ranks = table(&setup, &figures.counters, &rows);
-        return Ok(Ok(Told { figures: Some(figures), of_ranks }));
+        return Ok(Ok(Told { figures: Some(figures), of_ranks, ended: ended.map_err(NoResult::Here) }));
     }
     drop(model);
     agree(fabric, Ok(()))?;
@@ -58,7 +58,7 @@ where
     run.enter(Phase::Reach);
     let done = follower.wait();
     fabric.gather(0, &[done.steals, done.gifts, done.waits])?;
-    Ok(Ok(Told::default()))
+    Ok(Ok(Told::elsewhere()))
 }
 
 /// Is there anything that the user wants and this cannot be?
@@ -103,21 +103,25 @@ fn no_part(error: JointError) -> Trouble {
     }
 }
 
-/// What rank 0 does: all that a single process would. Its figures, and those of its workers.
-fn lead(
-    args: &ReachArgs,
-    run: &Run,
-    model: TransitionSystem,
-    leader: Leader,
-) -> Result<(Figures, [u64; COLUMNS.len()]), Trouble> {
-    let ended = leader.run(run.attention.clone(), |manager| {
+/// What came of leading the others.
+struct Led {
+    /// Has the exploration come to its end?
+    ended: Result<(), Trouble>,
+    figures: Figures,
+    /// What the workers of rank 0 did for others.
+    own: [u64; COLUMNS.len()],
+}
+
+/// What rank 0 does: all that a single process would.
+fn lead(args: &ReachArgs, run: &Run, model: TransitionSystem, leader: Leader) -> Result<Led, Trouble> {
+    let led = leader.run(run.attention.clone(), |manager| {
         let mut figures = None;
-        explore_in(args, run, model, manager, &mut figures)?;
+        let ended = explore_in(args, run, model, manager, &mut figures);
         let done = manager.stealing().unwrap_or_default();
-        let own = [done.steals, done.gifts, done.waits];
-        Ok((figures.unwrap_or_else(|| Figures { counters: manager.counters(), stealing: None }), own))
+        let figures = figures.unwrap_or_else(|| Figures { counters: manager.counters(), stealing: None });
+        Led { ended, figures, own: [done.steals, done.gifts, done.waits] }
     });
-    ended.map_err(no_part)?
+    led.map_err(no_part)
 }
 
 fn explore_in(

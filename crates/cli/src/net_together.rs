@@ -124,8 +124,8 @@ where
         fabric.gather(0, &to_words(&serde_json::to_vec(&account).expect("plain data")))
     })?;
     match accounts {
-        Some(accounts) => conclude(run, accounts.iter().map(|words| read(words)).collect()),
-        None => Ok(Told::default()),
+        Some(accounts) => Ok(conclude(run, accounts.iter().map(|words| read(words)).collect())),
+        None => Ok(Told::elsewhere()),
     }
 }
 
@@ -162,19 +162,18 @@ fn read(words: &[u64]) -> Account {
 }
 
 /// Make the decisive account this rank's own.
-fn conclude(run: &Run, mut accounts: Vec<Account>) -> Result<Told, NoResult> {
-    let table = accounts.iter().enumerate().map(|(rank, account)| line(rank, account)).collect();
+fn conclude(run: &Run, mut accounts: Vec<Account>) -> Told {
+    let of_ranks = accounts.iter().enumerate().map(|(rank, account)| line(rank, account)).collect();
     let Account { end, found, counters, .. } = accounts.swap_remove(decisive(&accounts));
     found.write_to(&mut run.known());
-    let counters = counters.map(Counters::from_array);
-    match end {
-        End::Complete => {
-            Ok(Told { figures: counters.map(|counters| Figures { counters, stealing: None }), of_ranks: table })
-        }
+    let figures = counters.map(|counters| Figures { counters: Counters::from_array(counters), stealing: None });
+    let ended = match end {
+        End::Complete => Ok(()),
         End::Unknown(reason) => Err(NoResult::Here(Trouble::Unknown(reason))),
         End::Failed(failure) => Err(NoResult::Here(Trouble::Failed(failure))),
         End::Beaten | End::Idle => unreachable!("somebody was first, or rank 0 has a reason why it was not"),
-    }
+    };
+    Told { figures, of_ranks, ended }
 }
 
 /// Whose account counts: that of the first, or else of somebody who failed, or else of the one that got furthest.
@@ -240,7 +239,7 @@ mod tests {
         let (args, net) = net("Kanban-PT-00005");
         for ranks in 1..=4 {
             let (runs, told) = outcome(&args, &net, ranks);
-            let Ok(Told { figures, of_ranks }) = told else { panic!("no result") };
+            let Ok(Told { figures, of_ranks, ended: Ok(()) }) = told else { panic!("no result") };
             assert!(figures.is_some_and(|figures| figures.counters.created > 0));
             let lines: Vec<&str> = of_ranks.lines().collect();
             assert_eq!(lines.len(), ranks, "{of_ranks}");
@@ -259,7 +258,7 @@ mod tests {
         let (args, net) = net("ERK-PT-000001");
         let args = ReachArgs { order: crate::args::Order::Chosen("given".parse().unwrap()), ..args };
         let (runs, told) = outcome(&args, &net, 9);
-        let Ok(Told { of_ranks, .. }) = told else { panic!("no result") };
+        let Ok(Told { of_ranks, ended: Ok(()), .. }) = told else { panic!("no result") };
         let ended = |words: &str| of_ranks.lines().filter(|line| line.contains(words)).count();
         assert_eq!((ended("first"), ended("first") + ended("beaten") + ended("nothing")), (1, 9), "{of_ranks}");
         assert_eq!(runs[0].known().setting.order, "given");
@@ -271,7 +270,9 @@ mod tests {
         let (args, net) = net("ERK-PT-100000");
         let args = ReachArgs { mem: Some(Size::Bytes(2 << 20)), ..args };
         let (_, told) = outcome(&args, &net, 2);
-        let Err(NoResult::Here(Trouble::Unknown(reason))) = told else { panic!("an answer, or another reason") };
+        let Ok(Told { ended: Err(NoResult::Here(Trouble::Unknown(reason))), .. }) = told else {
+            panic!("an answer, or another reason")
+        };
         assert!(reason.contains("budget"), "{reason}");
     }
 

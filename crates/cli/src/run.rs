@@ -197,8 +197,8 @@ impl Run {
         })
     }
 
-    /// The same, as one of `ranks` processes. Ranks of a host share its memory and processors. Those that tell nobody write no
-    /// events.
+    /// The same, as one of `ranks` processes. Ranks of a host share its memory and processors. Those that tell nobody write
+    /// nothing.
     pub fn of_rank(
         args: &ReachArgs,
         started: Instant,
@@ -206,7 +206,9 @@ impl Run {
         processors: &Processors,
         tells: bool,
     ) -> Result<Run, crate::error::Failure> {
-        let quiet = ReachArgs { events: args.events.clone().filter(|_| tells), ..args.clone() };
+        let written = |path: &Option<PathBuf>| path.clone().filter(|_| tells);
+        let quiet =
+            ReachArgs { events: written(&args.events), save_states: written(&args.save_states), ..args.clone() };
         let mut run = Run::new(&quiet, started)?;
         run.ranks = ranks as u32;
         if !matches!(args.mem, Some(Size::Bytes(_))) {

@@ -13,7 +13,7 @@ use crate::output;
 use crate::processors::Processors;
 use crate::ranks;
 use crate::reach::{self, Note, Trouble, note_end, trouble};
-use crate::report::{Figures, Report};
+use crate::report::{Figures, Report, Verdict};
 use crate::run::{Phase, Run};
 use crate::signals;
 use crate::watch::Watch;
@@ -57,10 +57,11 @@ where
     if let Some(watch) = watch {
         watch.finish();
     }
+    let told = explored.unwrap_or_else(Told::nothing_but);
     let ended = if rank == 0 {
-        tell(args, &run, explored)
+        tell(args, &run, told)
     } else {
-        explored.map(|_| Exit::Complete).or_else(|trouble| silently(rank, trouble))
+        told.ended.map(|()| Exit::Complete).or_else(|trouble| silently(rank, trouble))
     };
     agree_on_end(fabric, ended)
 }
@@ -91,13 +92,26 @@ fn prepare<F: Fabric>(args: &ReachArgs, started: Instant, fabric: &F) -> Result<
     Ok((run, Some(watch)))
 }
 
-/// What rank 0 can tell beside the result; nothing on other ranks.
-#[derive(Default)]
+/// What rank 0 can tell beside the result, and whether there is one; figures are nothing on other ranks.
 pub struct Told {
     /// Of its own tables, or those of the rank that decided.
     pub figures: Option<Figures>,
     /// What went on at each rank.
     pub of_ranks: String,
+    /// Has the exploration come to its end?
+    pub ended: Result<(), NoResult>,
+}
+
+impl Told {
+    /// It has, and other ranks than this one tell of it.
+    pub fn elsewhere() -> Told {
+        Told { figures: None, of_ranks: String::new(), ended: Ok(()) }
+    }
+
+    /// Why there is no result.
+    pub fn nothing_but(why: NoResult) -> Told {
+        Told { ended: Err(why), ..Told::elsewhere() }
+    }
 }
 
 /// Why a rank has nothing to tell.
@@ -182,9 +196,9 @@ where
     // The others are waiting for this rank by now: it counts as lost.
     let (result, figures) = joined.unwrap_or_else(|error| panic!("{error}"));
     let rows = fabric.gather(0, &row(&figures))?.unwrap_or_default();
-    result.unwrap_or(Ok(())).map_err(NoResult::Here)?;
+    let ended = result.unwrap_or(Ok(())).map_err(NoResult::Here);
     let figures = Figures { counters: figures.counters, stealing: None };
-    Ok(Told { figures: Some(figures), of_ranks: table_of_ranks(&rows) })
+    Ok(Told { figures: Some(figures), of_ranks: table_of_ranks(&rows), ended })
 }
 
 /// *Collective.* Words of each ring, the same on all ranks: fewer where one of them has little memory.
@@ -287,22 +301,24 @@ fn explore_on_first(run: &Run, strategy: Strategy, plan: &Plan, program: &Progra
 }
 
 /// Print what there is to tell, on rank 0.
-fn tell(args: &ReachArgs, run: &Run, explored: Result<Told, NoResult>) -> Result<Exit, Failure> {
-    let unknown = |reason| Report::unknown(run, reason).publish(run, None).map(|()| Exit::Limit);
-    let Told { figures, of_ranks } = match explored {
-        Ok(told) => told,
+fn tell(args: &ReachArgs, run: &Run, Told { figures, of_ranks, ended }: Told) -> Result<Exit, Failure> {
+    let report = match ended {
+        Ok(()) => Report::complete(run),
         Err(NoResult::Here(Trouble::Failed(failure))) => return Err(failure),
-        Err(NoResult::Here(Trouble::Unknown(reason))) => return unknown(reason),
-        Err(NoResult::Elsewhere(rank)) => return unknown(format!("rank {rank} could not go on")),
+        Err(NoResult::Here(Trouble::Unknown(reason))) => Report::unknown(run, reason),
+        Err(NoResult::Elsewhere(rank)) => Report::unknown(run, format!("rank {rank} could not go on")),
         // There is no result to print, and all end with that rank's code.
         Err(NoResult::ToldElsewhere) => return Ok(Exit::Complete),
     };
-    let report = Report::complete(run);
     report.publish(run, figures.as_ref())?;
     if args.stats {
         output::to_stderr(&of_ranks);
     }
-    Ok(if report.net.deadlock == Some(true) { Exit::Violated } else { Exit::Complete })
+    Ok(match report.verdict {
+        Verdict::Unknown => Exit::Limit,
+        Verdict::Complete if report.net.deadlock == Some(true) => Exit::Violated,
+        Verdict::Complete => Exit::Complete,
+    })
 }
 
 /// On other ranks, trouble is told only where no lower rank has any.

@@ -73,10 +73,12 @@ fn conclude<F: Fabric>(
         Some(_) => Ok(reach::quick_count(&ended.states, &system.state_levels)),
     };
     sum_up(run, fabric, ended.rounds, count.map_err(|error| trouble(run, error)))?;
-    match ended.halt {
-        None => Ok(Told { figures: Some(Figures { counters, stealing }), of_ranks: table(&rows, &ended.figures) }),
+    let of_ranks = table(&rows, &ended.figures);
+    let ended = match ended.halt {
+        None => Ok(()),
         Some(halt) => Err(why(run, fabric, halt)?),
-    }
+    };
+    Ok(Told { figures: Some(Figures { counters, stealing }), of_ranks, ended })
 }
 
 /// What a rank says that has failed, instead of a reason: it tells that itself.

@@ -190,10 +190,9 @@ fn ranks_share_the_processors_that_several_of_them_have() {
     );
     let output = launch(&[&unbound[..], &["taskset", "-c", "0"], &explore].concat());
     assert_eq!(json(&output)["workers"], 1);
-    let told = format!(
-        "tremula: mpirun has bound the ranks of this host to 1 of {processors} processors (to have all: --bind-to none)\n"
-    );
-    assert_eq!(stderr(&output), if processors > 1 { told } else { String::new() });
+    // Of how many is left open: a container's quota may allow fewer than there are.
+    let told = stderr(&output).starts_with("tremula: mpirun has bound the ranks of this host to 1 of ");
+    assert_eq!(told, processors > 1, "{output:?}");
 }
 
 /// As ranks of several hosts do: each has its own part of the states, in tables of its own.
@@ -224,12 +223,13 @@ fn ranks_explore_in_windows() {
 fn limits_of_windows_end_in_unknown() {
     let large = model("beem/collision.4.bdd.gz");
     let explore = |limit: [&str; 2]| {
-        let how = ["--strategy", "par", "--workers", "1", "--json", "--tune=window-patience=1000"];
+        let how = ["--strategy", "par", "--workers", "1", "--json", "--stats", "--tune=window-patience=1000"];
         let began = Instant::now();
         let output = mpirun(3, &[&["reach", &large], &how[..], &limit].concat());
         assert_eq!(code(&output), exit::LIMIT, "{output:?}");
         assert!(began.elapsed().as_secs() < 300, "it hangs");
         assert!(!stderr(&output).contains("tremula:"), "the result tells it: {output:?}");
+        assert!(stderr(&output).contains("Windows changed"), "what there was to tell: {output:?}");
         json(&output)
     };
     let slow = explore(["--timeout", "2"]);
@@ -274,13 +274,20 @@ fn four_ranks_have_the_memory_of_four() {
 fn limits_of_ranks_end_in_unknown() {
     let large = model("beem/collision.4.bdd.gz");
     let began = std::time::Instant::now();
-    let output = mpirun(2, &["reach", &large, "--strategy", "par", "--workers", "1", "--timeout", "2", "--json"]);
-    assert_eq!(code(&output), exit::LIMIT, "{output:?}");
+    let explore = |how: &[&str]| {
+        let usual = ["reach", &large, "--strategy", "par", "--workers", "1", "--json", "--stats"];
+        let output = mpirun(2, &[&usual[..], how].concat());
+        assert_eq!(code(&output), exit::LIMIT, "{output:?}");
+        output
+    };
+    let output = explore(&["--timeout", "2"]);
     assert_eq!(json(&output)["verdict"], "unknown");
+    assert!(stderr(&output).contains("Together  2 ranks of 1 workers"), "{output:?}");
     assert!(began.elapsed().as_secs() < 30, "it hangs");
-    let output = mpirun(2, &["reach", &large, "--strategy", "par", "--workers", "1", "--mem", "8M", "--json"]);
-    assert_eq!(code(&output), exit::LIMIT, "{output:?}");
+    let output = explore(&["--mem", "8M"]);
     assert!(json(&output)["reason"].as_str().is_some_and(|reason| reason.contains("memory")), "{output:?}");
+    let output = explore(&["--timeout", "2", "--tune=level-block=16"]);
+    assert!(stderr(&output).contains("Per step: "), "{output:?}");
 }
 
 #[test]
@@ -593,9 +600,11 @@ fn the_model_is_not_overwritten_by_ranks_either() {
     let copy = at(&folder, "copy.bdd");
     let original = std::fs::read(model("beem/phils.1.bdd")).unwrap();
     std::fs::write(&copy, &original).unwrap();
-    let output = mpirun(2, &["reach", &copy, "--events", &copy]);
-    assert_eq!(code(&output), exit::INPUT, "{output:?}");
-    assert_eq!(stderr(&output).matches("would be overwritten").count(), 1, "{output:?}");
+    for option in ["--events", "--save-states"] {
+        let output = mpirun(2, &["reach", &copy, option, &copy]);
+        assert_eq!(code(&output), exit::INPUT, "{output:?}");
+        assert_eq!(stderr(&output).matches("would be overwritten").count(), 1, "{output:?}");
+    }
     assert_eq!(std::fs::read(&copy).unwrap(), original);
 }
 
