@@ -37,8 +37,11 @@ const GRACE: Duration = INTERVAL.saturating_mul(5);
 const LAST_WORDS: Duration = Duration::from_millis(1500);
 /// The beat that makes connections. Those after it tell that its sender has made them.
 const FIRST_BEAT: u64 = 1;
-/// For the first connections to be made.
-const CONNECTING: Duration = Duration::from_secs(30);
+/// For the first connections to be made, beside [`CONNECTING_EACH`]: short enough for a rank that is lost meanwhile to be found out
+/// within a quarter of a minute.
+const CONNECTING: Duration = Duration::from_secs(5);
+/// The same, for each rank.
+const CONNECTING_EACH: Duration = Duration::from_millis(100);
 /// For a launcher to notice a lost host, with settings as in docs/cluster.md.
 const LAUNCHER_NOTICES: Duration = Duration::from_millis(11_500);
 
@@ -115,7 +118,7 @@ pub fn farewell() {
 impl Monitor {
     pub(super) fn start(peers: Arc<Peers>, beats: ProcessSegment, options: &Options) -> Result<Monitor, StartError> {
         let Options { patience, tell, end, leave, guard, .. } = *options;
-        let rank = peers.rank();
+        let (rank, ranks) = (peers.rank(), peers.ranks());
         let watching = Watch { peers, beats, patience, tell, end, leave, guard };
         let (tell_it, news) = mpsc::channel();
         let (connect, connected) = mpsc::channel::<()>();
@@ -152,7 +155,7 @@ impl Monitor {
         let failed = |error: &str| StartError::Network { rank, error: error.to_owned() };
         let thread = thread.map_err(|error| failed(&error.to_string()))?;
         // Ends when the thread lets go of its side.
-        if connected.recv_timeout(CONNECTING) == Err(RecvTimeoutError::Timeout) {
+        if connected.recv_timeout(connecting(ranks)) == Err(RecvTimeoutError::Timeout) {
             return Err(failed("other ranks cannot be reached through UCX"));
         }
         *DESK.lock().unwrap_or_else(PoisonError::into_inner) = Some((rank, tell_it.clone()));
@@ -222,7 +225,8 @@ impl Round {
     fn new(watch: &Watch) -> Round {
         let watched = if watch.peers.rank() == 0 { 1..watch.peers.ranks() } else { 0..1 };
         // It may still be making connections.
-        let seen = |rank| Seen { rank, beat: FIRST_BEAT, moved: Instant::now() + CONNECTING, gone: None };
+        let moves = Instant::now() + connecting(watch.peers.ranks());
+        let seen = |rank| Seen { rank, beat: FIRST_BEAT, moved: moves, gone: None };
         Round { count: 0, seen: watched.map(seen).collect(), unguarded: None }
     }
 
@@ -269,6 +273,11 @@ impl Round {
             watch.lose(RankLost::new(watch.peers.rank(), cause), Teller::This);
         }
     }
+}
+
+/// How long so many ranks may take to make their first connections.
+fn connecting(ranks: usize) -> Duration {
+    CONNECTING + CONNECTING_EACH * ranks as u32
 }
 
 /// Has a signal stopped this process of the same host?
