@@ -34,9 +34,9 @@ Started by mpirun it measures a table over all ranks at the loads 0.5, 0.8 and
 0.9 unless told, in two forms: every rank reads and changes the memory of all,
 in chunks, or sends nodes to their owners. Workers are those of each rank, by
 default 1 and 2, and share its operations; nodes are sent by one of them. Beside
-that it measures other ways from chunk to chunk (quadratic probing, reading
-ahead), slots that hold nodes (one array), latencies of single operations, and
-caches of operations in both forms.
+that it measures other ways from chunk to chunk (quadratic probing, requests
+instead of addresses, reading ahead), slots that hold nodes (one array),
+latencies of single operations, and caches of operations in both forms.
 
 Example:
   tremula bench table --quick --load 0.5,0.9 --mixes 80/20 --out results";

@@ -33,6 +33,8 @@ pub struct OneSided<S> {
     pub(crate) chunks: Chunks,
     /// Does a search ask for the next chunk before it needs it?
     reads_ahead: bool,
+    /// Does it ask the fabric even for memory that it could address?
+    asks: bool,
     /// By rank.
     pub(crate) reaches: Arc<[Reach]>,
     /// Nodes of this rank that were given out.
@@ -69,6 +71,7 @@ impl<S: Segment> OneSided<S> {
             nodes: fabric.allocate(sizes.nodes * NODE_WORDS)?,
             chunks: Chunks::ByLoad,
             reads_ahead: false,
+            asks: false,
             reaches: Reach::of_all(fabric)?.into(),
             given: Arc::new(AtomicUsize::new(0)),
             left: Arc::default(),
@@ -86,11 +89,17 @@ impl<S: Segment> OneSided<S> {
         OneSided { reads_ahead: true, ..self }
     }
 
+    /// The same table, for finders of this rank that ask the fabric even for memory that they could address, as they have to
+    /// between hosts: to see what that costs.
+    pub fn asking(self) -> OneSided<S> {
+        OneSided { asks: true, ..self }
+    }
+
     pub(crate) fn way(&self) -> Way {
         Way { chunks: self.chunks, slots: self.shape.slots() }
     }
 
-    /// A finder that asks the fabric even for memory that it could address: for tests, and to see what that costs.
+    /// A finder like those of an [`asking`](OneSided::asking) table, beside others of this one.
     pub fn asking_finder(&self) -> Finder<'_, S> {
         self.new_finder(None)
     }
@@ -157,6 +166,9 @@ impl<S: Segment> SharedTable for OneSided<S> {
         S: 't;
 
     fn finder(&self) -> Finder<'_, S> {
+        if self.asks {
+            return self.asking_finder();
+        }
         self.new_finder(Near::of(&self.index, &self.nodes).map(Arc::new))
     }
 }

@@ -31,11 +31,13 @@ fn a_quick_study_measures_everything() {
     }
     assert_eq!((report.owned.len(), report.chunks.len()), (2 * 2, 2 * 2));
     // Chunks of 64 slots are too long for one array.
-    assert_eq!(report.ways.len(), (4 + 3) * 2);
+    assert_eq!(report.ways.len(), (5 + 4) * 2);
     assert!(report.ways.iter().all(|one| (one.way, one.chunk) != (Way::Inline, 64)));
     let chunks = |way| report.ways.iter().find(|one| (one.way, one.chunk, one.load) == (way, 8, 0.9)).unwrap().chunks;
     let ratio = chunks(Way::Inline) / chunks(Way::Linear);
     assert!((0.9..1.1).contains(&ratio), "both go the same way, a little load apart: {ratio}");
+    // One chunk more than it takes, for each of them.
+    assert!((chunks(Way::Ahead) - chunks(Way::Asking) - 1.0).abs() < 0.1, "{:?}", report.ways);
     assert_eq!(report.caches.iter().map(|one| one.form).collect::<Vec<_>>(), [CacheForm::OneSided, CacheForm::Owners]);
     // Owners are asked for many results at a time.
     assert!(report.caches[0].remote_per_miss > 0.4 && report.caches[1].remote_per_miss < 0.1);

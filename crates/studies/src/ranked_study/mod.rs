@@ -59,7 +59,9 @@ pub enum Way {
     Linear,
     /// With chunks at distances that grow.
     Quadratic,
-    /// With the chunk that follows, which was asked for before it was needed.
+    /// With the chunk that follows, by requests even where memory can be addressed.
+    Asking,
+    /// The same, but the chunk was asked for before it was needed.
     Ahead,
     /// With the chunk that follows, in a table of one array, whose slots hold nodes.
     Inline,
@@ -69,7 +71,7 @@ impl Way {
     /// All that can read chunks of so many slots.
     fn all(chunk: usize) -> Vec<Way> {
         let inline = (chunk <= MOST_INLINE_SLOTS).then_some(Way::Inline);
-        [Way::Linear, Way::Quadratic, Way::Ahead].into_iter().chain(inline).collect()
+        [Way::Linear, Way::Quadratic, Way::Asking, Way::Ahead].into_iter().chain(inline).collect()
     }
 }
 
@@ -221,11 +223,12 @@ where
             let (chunks, speed) = if way == Way::Inline {
                 measure_way(fabric, options, inline(fabric, options, chunk)?, (load, mix))?
             } else {
-                let table = OneSided::allocate(fabric, options.sizes())?;
+                let table = OneSided::allocate(fabric, options.sizes())?.with_chunks(Chunks::Fixed(chunk));
                 let table = match way {
+                    Way::Linear | Way::Inline => table,
                     Way::Quadratic => table.with_chunks(Chunks::Scattered(chunk)),
-                    Way::Ahead => table.with_chunks(Chunks::Fixed(chunk)).reading_ahead(),
-                    Way::Linear | Way::Inline => table.with_chunks(Chunks::Fixed(chunk)),
+                    Way::Asking => table.asking(),
+                    Way::Ahead => table.asking().reading_ahead(),
                 };
                 measure_way(fabric, options, table, (load, mix))?
             };

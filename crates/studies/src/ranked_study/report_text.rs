@@ -71,18 +71,20 @@ impl RankedReport {
         let Some(WayReport { mix, .. }) = self.ways.first() else { return Ok(()) };
         writeln!(
             out,
-            "\nWhere a search goes on after a chunk: the next one, one at a distance that grows, or the next one,"
+            "\nWhere a search goes on after a chunk: the next one, or one at a distance that grows. By requests,"
         )?;
         writeln!(
             out,
-            "asked for before it is needed (where memory cannot be addressed). Million operations per second,"
+            "even where memory can be addressed: the next one, asked for when it is needed, and ahead of that."
         )?;
         writeln!(
             out,
-            "{} % finds, and chunks that an insert asks for. One array: as linear, but slots hold nodes",
+            "One array: as linear, but slots hold nodes. Million operations per second, {} % finds, and chunks",
             mix.finds()
         )?;
-        let heading = ["C", "load", "linear", "", "quadratic", "", "ahead", "", "one array", ""];
+        writeln!(out, "that an insert asks for")?;
+        let ways = ["linear", "", "quadratic", "", "requests", "", "ahead", "", "one array", ""];
+        let heading = ["C", "load"].into_iter().chain(ways);
         let mut table = TextTable::new(heading, 0);
         let settings = unique(self.ways.iter().map(|report| (report.chunk, report.load)));
         for (chunk, load) in settings {
@@ -91,7 +93,7 @@ impl RankedReport {
                 reports.find(|report| report.way == way)
             };
             let cell = |report: &WayReport| [significant(report.speed.median), format!("{:.3}", report.chunks)];
-            let cells = [Way::Linear, Way::Quadratic, Way::Ahead, Way::Inline].into_iter();
+            let cells = [Way::Linear, Way::Quadratic, Way::Asking, Way::Ahead, Way::Inline].into_iter();
             let cells = cells.flat_map(|way| mine(way).map_or([UNKNOWN, UNKNOWN].map(str::to_owned), cell));
             table.row([chunk.to_string(), load.to_string()].into_iter().chain(cells));
         }
