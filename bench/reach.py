@@ -6,6 +6,9 @@ alternately, --reps times each, on the same converted file. Both times are explo
 programs print them. Both numbers of states are checked. If either exceeds the time limit on the first try, the model
 counts as not comparable and is only listed.
 
+In a virtual machine, pages that nobody has used for a while are the host's again. --warm SIZE touches memory before each
+run, so that all runs find as much of it.
+
 With --auto, all strategies of Tremula run alternately instead, and the table shows `auto` against the best single one. A
 strategy is stopped when it has taken more than twice as long as `auto`, since only better ones matter.
 
@@ -54,6 +57,7 @@ def arguments():
     parser.add_argument("--reps", metavar="N", type=int, default=5)
     parser.add_argument("--jobs", metavar="N", type=int, default=1, help="models at a time")
     parser.add_argument("--mem", metavar="SIZE", help="budget of Tremula")
+    parser.add_argument("--warm", metavar="SIZE", type=common.size_bytes, help="memory to touch before each run")
     parser.add_argument("--tune", metavar="KEY=VALUE", action="append", default=[], help="passed on to Tremula")
     parser.add_argument("--out", metavar="FILE", help="results as JSON lines, added at the end")
     parser.add_argument("--resume", action="store_true", help="leave out the runs that --out has already")
@@ -113,6 +117,8 @@ def measure(args, model, runners, done, journal, progress):
             if runner in failed or (model.name, runner, rep) in done:
                 continue
             timeout = args.timeout if runner == "auto" else longest
+            if args.warm:
+                common.warm(args.warm)
             result = run_peer(args, model) if runner == PEER else run_own(args, model, runner, timeout)
             record = {"model": model.name, "sylvan1": model.sylvan1, "runner": runner, "rep": rep} | result
             journal.add(record)
