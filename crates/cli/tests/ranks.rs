@@ -55,7 +55,7 @@ fn a_table_over_ranks_is_measured() {
     assert_eq!((chunks.len(), length("speeds")), (2 * 3, Some(2 * 3 * 3 * 2)));
     assert_eq!(length("owned"), Some(3 * 3));
     // One array is read in chunks of 8 only, and owners read none.
-    assert_eq!((length("ways"), length("latencies")), (Some((4 + 3) * 3), Some((2 + 1 + 1) * 3)));
+    assert_eq!((length("ways"), length("latencies")), (Some((5 + 4) * 3), Some((2 + 1 + 1) * 3)));
     let cache = |form: usize, name: &str| report["caches"][form][name].as_f64().expect("a number");
     // Half of all slots, entries and requests are on the other rank.
     assert!(
