@@ -1,6 +1,6 @@
 //! Pools: threads that wait for runs.
 
-use crate::attention::{ALONE, Attention, QUIT, START};
+use crate::attention::{ALONE, Attention, POISON, QUIT, START};
 use crate::crew::Crew;
 use crate::deque::{Deque, Private};
 use crate::statistics::Statistics;
@@ -200,8 +200,10 @@ pub(crate) fn conduct<'r, W: Work + 'r, D: Deque>(
         first.rest(ALONE);
     }
     std::mem::forget(no_unwinding);
+    // The payload of a panic stays in the process of its worker, and the leader may have come to an answer of its own.
+    let poisoned = first.bits() & POISON != 0;
     match (answer, crew.take_panic()) {
-        (Some(answer), None) => Ok(answer),
+        (Some(answer), None) if !poisoned => Ok(answer),
         (_, payload) => Err(Panicked { payload: payload.unwrap_or_else(|| Box::new("a task was abandoned")) }),
     }
 }
