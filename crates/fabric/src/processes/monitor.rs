@@ -125,8 +125,8 @@ impl Monitor {
         let thread = thread::Builder::new().name("monitor".to_owned()).spawn(move || {
             let mut round = Round::new(&watching);
             round.beat(&watching);
-            // UCX may abort if a process dies while a connection is being made.
-            let _ = watching.beats.flush_all();
+            // UCX may abort if a process dies while a connection is being made. One that is lost already is told below.
+            let _ = watching.beats.try_flush();
             drop(connect);
             let mut last = Instant::now();
             loop {
@@ -341,14 +341,16 @@ impl Watch {
     }
 
     /// Does this rank tell the user of a loss that it has noticed? Rank 0 watches all others. If it is lost itself, its host
-    /// may be, and the first rank on another one tells; on a single host, rank 1.
+    /// may be, and the first rank on another one tells; on a single host, the first that lives.
     fn tells_of(&self, lost: usize) -> bool {
         if lost != 0 {
             return true;
         }
         let host = |rank: usize| &self.peers.of(rank).host;
-        let elsewhere = (1..self.peers.ranks()).find(|&rank| host(rank) != host(0));
-        self.peers.rank() == elsewhere.unwrap_or(1)
+        let mut others = 1..self.peers.ranks();
+        let teller =
+            others.clone().find(|&rank| host(rank) != host(0)).or_else(|| others.find(|&rank| !self.has_died(rank)));
+        teller == Some(self.peers.rank())
     }
 
     /// Tell the others, perhaps the user, and end.
@@ -385,7 +387,7 @@ impl Watch {
         for rank in (0..self.peers.ranks()).filter(|&rank| rank != self.peers.rank() && self.hears(rank)) {
             let _ = self.beats.try_put_word(self.word(rank, VERDICT), FAREWELL);
         }
-        let _ = self.beats.flush_all();
+        let _ = self.beats.try_flush();
     }
 
     /// End as another rank wants.

@@ -133,6 +133,11 @@ impl ProcessSegment {
         }
     }
 
+    /// Wait until what was begun is complete, unless the network refuses: for the monitor, which has to go on then.
+    pub(super) fn try_flush(&self) -> Result<(), NetworkError> {
+        self.inner.peers.network().map_or(Ok(()), |network| network.flush_all_lanes())
+    }
+
     fn lane(&self) -> Lane {
         let network = self.inner.peers.network().expect("far parts have a network");
         self.or_stay(network.lane())
