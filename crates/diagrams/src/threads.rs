@@ -67,11 +67,16 @@ impl<'s, 't> Work for Threads<'s, 't> {
 /// Come to the safepoint that is due; `needed` is protected, beside what is protected anyway.
 fn take_part<D: Deque>(worker: &mut Worker<'_, Threads<'_, '_>, D>, needed: &[Ref]) -> Result<(), Interrupt> {
     let (state, inbox) = worker.state_and_inbox();
-    state.take_part(|roots| {
+    let taken = state.take_part(|roots| {
         inbox.lower(SAFEPOINT);
         roots.extend(needed);
         inbox.arrived(|answer| roots.extend(answer.0.ok()));
-    })
+    });
+    if taken.is_err() {
+        // Somebody has panicked, and no meeting will come about any more. A bit that stayed would keep who waits from sleeping.
+        worker.lower(SAFEPOINT);
+    }
+    taken
 }
 
 impl<D: Deque> Exec for Worker<'_, Threads<'_, '_>, D> {
