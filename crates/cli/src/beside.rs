@@ -53,7 +53,8 @@ impl Rivalry<()> {
 }
 
 /// Explore with the processors, and take the answer of the device if that is first. What the processors do ends when its
-/// attention is called. If they lack what was kept for a device that has no answer either, they explore once more with it.
+/// attention is called. If they lack what was kept for a device that has no answer either, they explore once more with it; and so
+/// do they if there is too little memory for the states that the device has found, which may take more than finding them again.
 pub fn explore(
     args: &ReachArgs,
     run: &Run,
@@ -75,17 +76,19 @@ pub fn explore(
             run.enter(Phase::Reach);
             let won = rival.wait();
             run.enter(Phase::Count);
-            match won {
-                Some(won) => {
-                    *figures = None;
-                    take_from_device(args, run, won).map(Answer::Diagram)
-                }
-                None if lacked && !run.is_stopped() => {
-                    let proven = begin_again(run)?;
-                    processors(&of_processors, figures).inspect_err(|_| keep_count(run, proven))
-                }
-                None => outcome,
+            let taken = won.map(|won| {
+                *figures = None;
+                take_from_device(args, run, won)
+            });
+            match taken {
+                Some(Err(Trouble::Unknown(_))) if !run.is_stopped() => {}
+                Some(taken) => return taken.map(Answer::Diagram),
+                None if lacked && !run.is_stopped() => {}
+                None => return outcome,
             }
+            let proven = begin_again(run)?;
+            // The device has stopped them, if it was first.
+            processors(&run.attention.of_one(), figures).inspect_err(|_| keep_count(run, proven))
         }
         _ => {
             rival.stop();
@@ -96,13 +99,13 @@ pub fn explore(
 
 /// The states that the device was first to find.
 fn take_from_device(args: &ReachArgs, run: &Run, won: Won) -> Result<Found, Trouble> {
-    run.known().setting.engine = "gpu";
     let Won { explored: Explored { states: diagram, rounds, levels, strategy }, model, leases: [of_states, _of_model] } =
         won;
-    note_end(run, rounds, levels, strategy);
     let manager = manager(run, options(args, run), &run.attention)?;
     let states = diagram.import(&manager).map_err(|error| trouble(run, error))?;
     drop((diagram, of_states));
+    run.known().setting.engine = "gpu";
+    note_end(run, rounds, levels, strategy);
     found(args, run, &model, states)
 }
 
@@ -114,6 +117,7 @@ mod tests {
     use crate::memory::Size;
     use crate::reach::with_processors;
     use crate::rival::Loan;
+    use std::cell::Cell;
     use std::sync::Arc;
     use std::time::Instant;
     use tremula_engines::Order;
@@ -189,6 +193,34 @@ mod tests {
         let (outcome, run) = race_against(enough, enough / 8, fails_late);
         assert!(outcome.is_ok());
         assert_eq!((states(&run).as_deref(), run.known().setting.engine), (Some("1506"), "bdd"));
+    }
+
+    #[test]
+    fn processors_explore_once_more_where_the_states_of_the_device_have_no_room() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/beem/bakery.1.bdd");
+        let (args, run) = setting(path, 64 << 20);
+        let model = Arc::new(read_file(path.as_ref(), &Limits::default()).unwrap());
+        let tries = Cell::new(0);
+        let processors = |attention: &_, figures: &mut _| {
+            tries.set(tries.get() + 1);
+            match tries.get() {
+                1 => Err(Trouble::Unknown("given up".to_owned())),
+                _ => with_processors(&args, &run, &model, attention, figures),
+            }
+        };
+        // The states take all memory that there is.
+        let explorer = |task: &Task<'_>| {
+            let (explored, lease) = explore_here(task)?;
+            drop(lease);
+            Some((explored, (task.lend)(Loan::All)?))
+        };
+        let strategy = Strategy { order: Order::Par, frontier: true };
+        let subject = Subject { kept: 0, ..Subject::in_bits(&model) };
+        let rivalry = Rivalry { subject, strategy, head_start: Duration::ZERO, explorer };
+        let outcome = explore(&args, &run, rivalry, &mut None, processors);
+        assert!(outcome.is_ok());
+        assert_eq!((states(&run).as_deref(), run.known().setting.engine), (Some("1506"), "bdd"));
+        assert_eq!(tries.get(), 2);
     }
 
     #[test]
