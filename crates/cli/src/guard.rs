@@ -19,8 +19,8 @@ use std::time::Duration;
 const VARIABLE: &str = "TREMULA_GUARD";
 /// By this name a guard is told apart from its rank in lists of processes.
 const NAME: &std::ffi::CStr = c"tremula-guard";
-/// For the other ranks to notice that one has died, and to tell.
-const NOTICED: Duration = Duration::from_secs(4);
+/// For the other ranks to notice that one has died, and to tell: longer than the silence after which they do so in any case.
+const NOTICED: Duration = Duration::from_secs(11);
 
 /// The guard of this process, which is a rank; or else become the guard of one that does all that this one was to do.
 ///
