@@ -55,7 +55,7 @@ must_find() {
 }
 
 # A sanitizer makes everything ten times as slow, and more where workers wait for processors.
-export LEDGER_OPERATIONS=20000
+export LEDGER_OPERATIONS=200000
 packages=(-p tremula-fabric -p tremula-tasks -p tremula-table -p tremula-diagrams --lib --tests)
 # A test asks for more memory than there is and expects to be refused.
 export TSAN_OPTIONS="halt_on_error=1 allocator_may_return_null=1 ${TSAN_OPTIONS:-}"
