@@ -7,6 +7,7 @@ use crate::binary;
 use crate::error::Failure;
 use crate::lists;
 use crate::numbers::{self, short};
+use crate::processors::Processors;
 use crate::reach::{self, Trouble};
 use crate::report::Figures;
 use crate::run::{Phase, Run};
@@ -92,8 +93,10 @@ fn charge(run: &Run, model: &TransitionSystem, keeps: bool) -> Result<Option<Lea
 fn plan<F: Fabric>(args: &ReachArgs, run: &Run, fabric: &F) -> Result<Setup, NoResult> {
     let mut bytes = [run.budget.available() as u64];
     fabric.all_reduce(Reduction::Min, &mut bytes)?;
-    let (ranks, workers) = (fabric.ranks(), run.workers as usize);
-    Ok(Setup { ranks, workers, bytes: bytes[0] as usize * ranks, options: reach::options(args, run) })
+    let mut crowd = [u64::from(run.workers > Processors::agree(fabric)?.workers())];
+    fabric.all_reduce(Reduction::Or, &mut crowd)?;
+    let (ranks, workers, crowd) = (fabric.ranks(), run.workers as usize, crowd[0] == 1);
+    Ok(Setup { ranks, workers, crowd, bytes: bytes[0] as usize * ranks, options: reach::options(args, run) })
 }
 
 fn no_part(error: JointError) -> Trouble {

@@ -68,7 +68,7 @@ fn all_strategies_end_with_the_stored_set() {
         let model = model(name);
         for strategy in std::iter::once(Strategy::AUTO).chain(Strategy::ALL) {
             for (ranks, workers) in [(2, 1), (2, 2)] {
-                let setup = Setup { ranks, workers, bytes: 64 << 20, options: stressed(100) };
+                let setup = Setup { ranks, workers, crowd: true, bytes: 64 << 20, options: stressed(100) };
                 let (_, counters) = states(&model, strategy, setup).unwrap();
                 assert!(counters.collections > 0, "{name} with {strategy} never collected");
             }
@@ -80,7 +80,7 @@ fn all_strategies_end_with_the_stored_set() {
 fn copies_of_relations_are_charged() {
     let model = model("beem/bakery.1.bdd");
     let charged = |ranks| {
-        let setup = Setup { ranks, workers: 1, bytes: 64 << 20, options: Options::default() };
+        let setup = Setup { ranks, workers: 1, crowd: true, bytes: 64 << 20, options: Options::default() };
         lead(setup, &Attention::default(), |manager| {
             let before = manager.budget().used();
             let system = SymbolicSystem::build(manager, &model).unwrap();
@@ -97,7 +97,7 @@ fn copies_of_relations_are_charged() {
 fn tables_grow_for_all() {
     let model = model("beem/anderson.4.bdd.gz");
     let options = Options { worker_threshold: 10, ..Options::default() };
-    let setup = Setup { ranks: 3, workers: 2, bytes: 64 << 20, options };
+    let setup = Setup { ranks: 3, workers: 2, crowd: true, bytes: 64 << 20, options };
     let (count, counters) = states(&model, "par".parse().unwrap(), setup).unwrap();
     assert_eq!(count, "29641");
     assert!(counters.created > 1 << 16, "{counters:?}");
@@ -107,7 +107,7 @@ fn tables_grow_for_all() {
 fn lists_are_explored_too() {
     let model = read_ldd_file(&path("sylvan/anderson.4.ldd"), &Limits::default()).unwrap();
     for strategy in ["saturation", "par", "chaining"] {
-        let setup = Setup { ranks: 2, workers: 2, bytes: 64 << 20, options: stressed(2000) };
+        let setup = Setup { ranks: 2, workers: 2, crowd: true, bytes: 64 << 20, options: stressed(2000) };
         let count = lead(setup, &Attention::default(), |manager| {
             let system = ListSystem::build(manager, &model).unwrap();
             let reached = system.reach(strategy.parse().unwrap(), &mut ()).map_err(|stopped| stopped.error).unwrap();
@@ -124,7 +124,7 @@ fn small_tasks_stay_in_their_process() {
     for strategy in ["chaining", "par", "saturation"] {
         let taken = |least_far_levels| {
             let options = Options { worker_threshold: 10, least_far_levels, ..Options::default() };
-            let setup = Setup { ranks: 2, workers: 1, bytes: 64 << 20, options };
+            let setup = Setup { ranks: 2, workers: 1, crowd: true, bytes: 64 << 20, options };
             let (count, taken) = lead_and_watch(setup, &Attention::default(), |manager| {
                 let system = SymbolicSystem::build(manager, &model).unwrap();
                 let reached =
@@ -144,14 +144,14 @@ fn small_tasks_stay_in_their_process() {
 #[test]
 fn too_little_memory_is_an_error() {
     let model = model("beem/anderson.4.bdd.gz");
-    let setup = Setup { ranks: 2, workers: 2, bytes: 300 << 10, options: Options::default() };
+    let setup = Setup { ranks: 2, workers: 2, crowd: true, bytes: 300 << 10, options: Options::default() };
     assert_eq!(states(&model, "par".parse().unwrap(), setup).map(|found| found.0), Err(Error::TableFull));
 }
 
 #[test]
 fn a_stop_reaches_all() {
     let model = model("beem/collision.4.bdd.gz");
-    let setup = Setup { ranks: 2, workers: 2, bytes: 256 << 20, options: Options::default() };
+    let setup = Setup { ranks: 2, workers: 2, crowd: true, bytes: 256 << 20, options: Options::default() };
     let attention = Attention::default();
     let stopper = {
         let attention = attention.clone();

@@ -11,6 +11,7 @@ use crate::attention::QUIT;
 use crate::common::Common;
 use crate::crew::Crew;
 use crate::deque::Private;
+use crate::patience::Patience;
 use crate::pool::{Panicked, conduct, follow, wait_for_start};
 use crate::statistics::Statistics;
 use crate::tactics::Tactics;
@@ -28,6 +29,8 @@ pub struct Alliance {
     pub each: usize,
     /// How work changes hands.
     pub tactics: Tactics,
+    /// Are there fewer processors than workers? No process can tell by itself: a launcher may have divided them.
+    pub crowd: bool,
 }
 
 impl Alliance {
@@ -61,16 +64,16 @@ impl Allies {
     /// Prepare the ground for all workers, as the process that leads them, which is process 0, before any other process
     /// [joins](Allies::join). None if the ground is too small.
     pub fn lead(ground: Ground, alliance: &Alliance) -> Option<Allies> {
-        Allies::on(ground, alliance, 0, true)
+        Allies::on(ground, alliance, 0, Some((Patience::in_crowd(alliance.crowd), alliance.tactics.request_slots)))
     }
 
     /// Join the others as this process, on the ground that was prepared for all.
     pub fn join(ground: Ground, alliance: &Alliance, process: usize) -> Option<Allies> {
-        Allies::on(ground, alliance, process, false)
+        Allies::on(ground, alliance, process, None)
     }
 
-    fn on(ground: Ground, alliance: &Alliance, process: usize, new: bool) -> Option<Allies> {
-        let common = Common::on(ground, alliance.workers(), alliance.tactics.request_slots, new)?;
+    fn on(ground: Ground, alliance: &Alliance, process: usize, new: Option<(Patience, usize)>) -> Option<Allies> {
+        let common = Common::on(ground, alliance.workers(), new)?;
         let crew = Crew::with(common, alliance.numbers(process));
         // Without knowing more, all others are equally far.
         let allies = Allies { crew, alliance: *alliance, distances: Vec::new(), runs: AtomicBool::new(false) };
@@ -139,15 +142,16 @@ impl Allies {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::deque::Deque;
     use tremula_fabric::{Fabric, threads};
 
     /// Distances of workers as process 1 of three sees them.
     fn distances(tell: impl Fn(Allies) -> Allies + Sync) -> Vec<u8> {
-        let alliance = Alliance { processes: 3, each: 2, tactics: Tactics::default() };
+        let alliance = Alliance { processes: 3, each: 2, tactics: Tactics::default(), crowd: true };
         let all = threads::run(1, |fabric| {
             let mut ground = Ground::new(fabric.allocate(Ground::words_for([alliance.bytes()])).unwrap(), 0).unwrap();
             let ground = ground.cut(alliance.bytes()).unwrap();
-            tell(Allies::on(ground, &alliance, 1, true).unwrap()).distances
+            tell(Allies::on(ground, &alliance, 1, Some((Patience::in_crowd(true), 2))).unwrap()).distances
         });
         all.unwrap().remove(0)
     }
@@ -165,5 +169,42 @@ mod tests {
         let told = distances(|allies| allies.with_distances(near));
         assert!(told[2..4] == [0, 0] && told[4] > 0 && told[4] == told[5], "{told:?}");
         assert!(told[0] > told[4] && told[0] == told[1], "{told:?}");
+    }
+
+    /// As soon as it runs, another process has a panic.
+    struct PanicElsewhere<'a>(&'a Allies);
+
+    impl Work for PanicElsewhere<'_> {
+        type Task = u64;
+        type Answer = u64;
+        type State = ();
+        fn state(&self, _: usize) {}
+        fn run<D: Deque>(&self, _: &mut Worker<'_, Self, D>, task: u64) -> u64 {
+            self.0.crew.poison(Box::new("elsewhere"));
+            task
+        }
+    }
+
+    #[test]
+    fn an_answer_is_none_if_another_process_has_had_a_panic() {
+        let alliance = Alliance { processes: 2, each: 1, tactics: Tactics::default(), crowd: true };
+        let is_refused = threads::run(1, |fabric| {
+            let segment = fabric.allocate(Ground::words_for([alliance.bytes()])).unwrap();
+            let ground = || Ground::new(segment.clone(), 0).unwrap().cut(alliance.bytes()).unwrap();
+            let leader = Allies::lead(ground(), &alliance).unwrap();
+            let other = Allies::join(ground(), &alliance, 1).unwrap();
+            let work = PanicElsewhere(&other);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    while let Some(stack) = other.next_run(1) {
+                        other.take_part(&work, 1, stack);
+                    }
+                });
+                let outcome = leader.run(&work, 7, 1 << 16);
+                leader.dismiss();
+                outcome.is_err()
+            })
+        });
+        assert_eq!(is_refused.unwrap(), [true]);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::crew::Mate;
 use crate::deque::{Deque, Private};
+use crate::patience::Patience;
 use crate::sync::AtomicUsize;
 use tremula_fabric::Ground;
 
@@ -24,7 +25,8 @@ pub enum Common<D> {
 impl<D: Deque> Common<D> {
     /// In the memory of this process.
     pub fn own(workers: usize, request_slots: usize) -> Common<D> {
-        Common::Own { header: Box::default(), mates: (0..workers).map(|_| Mate::new(workers, request_slots)).collect() }
+        let mate = |_| Mate::new(Patience::of(workers), request_slots);
+        Common::Own { header: Box::default(), mates: (0..workers).map(mate).collect() }
     }
 }
 
@@ -34,21 +36,22 @@ impl Common<Private> {
         size_of::<Header>() + workers * size_of::<Mate<Private>>()
     }
 
-    /// On a ground. Where it is `new`, workers are made there: by one process, before any other looks at it.
+    /// On a ground. Where `new` says how patient they are and how many request slots they have, workers are made there: by
+    /// one process, before any other looks at it.
     #[cfg(not(any(loom, shuttle)))]
-    pub fn on(ground: Ground, workers: usize, request_slots: usize, new: bool) -> Option<Common<Private>> {
+    pub fn on(ground: Ground, workers: usize, new: Option<(Patience, usize)>) -> Option<Common<Private>> {
         let base = ground.words().as_ptr().cast_mut();
         if ground.bytes() < Common::bytes(workers) || !base.addr().is_multiple_of(align_of::<Header>()) {
             return None;
         }
-        if new {
+        if let Some((patience, request_slots)) = new {
             for number in 0..workers {
                 // SAFETY: inside the ground, which is this value's, long enough, and aligned: a header is a multiple of its
                 // alignment, which is that of a mate too. Words of a ground are atomics, which may be written through a
                 // shared reference, and nobody else looks at them yet.
                 unsafe {
                     let mate = base.cast::<Header>().add(1).cast::<Mate<Private>>().add(number);
-                    mate.write(Mate::new(workers, request_slots));
+                    mate.write(Mate::new(patience, request_slots));
                 }
             }
         }

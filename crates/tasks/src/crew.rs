@@ -20,10 +20,10 @@ pub struct Mate<D> {
 }
 
 impl<D: Deque> Mate<D> {
-    /// One of so many workers, who does not work yet.
-    pub fn new(workers: usize, request_slots: usize) -> Mate<D> {
+    /// One who does not work yet.
+    pub fn new(patience: Patience, request_slots: usize) -> Mate<D> {
         Mate {
-            attention: Attention::new(Patience::of(workers)),
+            attention: Attention::new(patience),
             transfer: CachePadded::new(Transfer::new()),
             deque: D::new(request_slots),
         }

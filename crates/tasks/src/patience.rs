@@ -23,12 +23,17 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// For so many workers on this machine.
+    /// For so many workers, all of this process.
     pub fn of(workers: usize) -> Patience {
+        Patience::in_crowd(workers > cpu_limit())
+    }
+
+    /// For workers who are a crowd, or not: more than there are processors for.
+    pub fn in_crowd(crowd: bool) -> Patience {
         if cfg!(any(loom, shuttle)) {
             return Patience { spins: 0, yields: 1 };
         }
-        Patience { spins: if workers <= cpu_limit() { SPINS } else { SPINS_IN_A_CROWD }, yields: YIELDS }
+        Patience { spins: if crowd { SPINS_IN_A_CROWD } else { SPINS }, yields: YIELDS }
     }
 
     /// Wait a little between two attempts, longer after each, unless something is `ready`; false when it is time to stop

@@ -27,7 +27,7 @@ impl Work for Fibonacci {
 }
 
 fn alliance(processes: usize, each: usize) -> Alliance {
-    Alliance { processes, each, tactics: Tactics::default() }
+    Alliance { processes, each, tactics: Tactics::default(), crowd: true }
 }
 
 /// Run `lead` on rank 0, with the workers of all ranks. Its result, and what the workers of each rank have done.
@@ -91,7 +91,7 @@ fn answers_do_not_depend_on_tactics() {
     for amount in [StealAmount::One, StealAmount::Many(8), StealAmount::Half] {
         for (request_slots, shares_first) in [(1, true), (2, false), (8, true), (1, false)] {
             let tactics = Tactics { amount, request_slots, shares_first, ..Tactics::default() };
-            let (answer, _) = with_allies(Alliance { processes: 2, each: 2, tactics }, |allies| {
+            let (answer, _) = with_allies(Alliance { processes: 2, each: 2, tactics, crowd: true }, |allies| {
                 allies.run(&Fibonacci { one: 1 }, 22, 1 << 16).unwrap()
             });
             assert_eq!(answer, 17_711, "{tactics:?}");
@@ -167,7 +167,7 @@ impl Work for Sizes {
 fn begun(processes: usize, tactics: Tactics, least: u64) -> Vec<u64> {
     let wanted = (least..=LARGEST).map(|size| 1 << size).sum();
     let work = &Sizes { wanted, begun: AtomicU64::new(0) };
-    let alliance = Alliance { processes, each: 2 / processes, tactics };
+    let alliance = Alliance { processes, each: 2 / processes, tactics, crowd: true };
     with_allies_at(alliance, work, |allies| allies.run(work, ROOT, 1 << 16).unwrap());
     let begun = work.begun.load(Ordering::Relaxed);
     (1..=LARGEST).filter(|size| begun >> size & 1 == 1).collect()

@@ -10,7 +10,7 @@
 //! use tremula_fabric::{Fabric, threads};
 //!
 //! let counts = threads::run(2, |fabric| {
-//!     let setup = Setup { ranks: 2, workers: 2, bytes: 16 << 20, options: Options::default() };
+//!     let setup = Setup { ranks: 2, workers: 2, crowd: false, bytes: 16 << 20, options: Options::default() };
 //!     let segment = fabric.allocate(setup.words()).unwrap();
 //!     let distance = |to| fabric.distance(to).unwrap();
 //!     if fabric.rank() > 0 {
@@ -52,6 +52,8 @@ pub struct Setup {
     pub ranks: usize,
     /// Workers of each.
     pub workers: usize,
+    /// Are there fewer processors than workers of all processes?
+    pub crowd: bool,
     /// Memory of the table, in all.
     pub bytes: usize,
     /// How the table behaves.
@@ -91,7 +93,7 @@ impl Setup {
 
     fn alliance(&self) -> Alliance {
         let tactics = Tactics { least_far: self.options.least_far_levels, ..Tactics::default() };
-        Alliance { processes: self.ranks, each: self.workers, tactics }
+        Alliance { processes: self.ranks, each: self.workers, tactics, crowd: self.crowd }
     }
 
     fn notes_bytes(&self) -> usize {

@@ -209,7 +209,9 @@ where
 
 impl Runs {
     fn new(tactic: Tactic, ranks: usize, workers: usize) -> Runs {
-        let alliance = Alliance { processes: ranks, each: workers, tactics: tactic.tactics() };
+        // Where a launcher divides processors, this takes workers for a crowd that are none.
+        let crowd = ranks * workers > cpu_limit();
+        let alliance = Alliance { processes: ranks, each: workers, tactics: tactic.tactics(), crowd };
         Runs { tactic, alliance, seconds: Vec::new(), steals: vec![Steals::default(); ranks] }
     }
 

@@ -45,7 +45,8 @@ where
         let is_possible = Ground::is_possible(fabric)?;
         agree(fabric, if is_possible { Ok(()) } else { Err(StudyError::SeveralHosts) })?;
         // Two workers of rank 0 are measured in any case.
-        let largest = Alliance { processes: fabric.ranks(), each: workers.max(2), tactics: Tactics::default() };
+        let largest =
+            Alliance { processes: fabric.ranks(), each: workers.max(2), tactics: Tactics::default(), crowd: false };
         let segment = fabric.allocate(Ground::words_for([largest.bytes(); PIECES]))?;
         Ok(Site { fabric, segment, largest })
     }
@@ -64,7 +65,7 @@ where
     /// *Collective.* Let rank 0 do something, while the main threads of all other ranks sleep. What it gives, on rank 0.
     pub(super) fn on_first<R>(&self, body: impl FnOnce() -> Result<R, StudyError>) -> Result<Option<R>, StudyError> {
         // A crew without work: its workers sleep until they are dismissed.
-        let waiting = Alliance { processes: self.fabric.ranks(), each: 1, tactics: Tactics::default() };
+        let waiting = Alliance { processes: self.fabric.ranks(), each: 1, tactics: Tactics::default(), crowd: true };
         let [ground, ..] = self.pieces();
         let [crew] = self.prepare([(ground, &waiting)]);
         let result = if self.fabric.rank() == 0 {
