@@ -12,7 +12,7 @@ use crate::common::Common;
 use crate::crew::Crew;
 use crate::deque::Private;
 use crate::patience::Patience;
-use crate::pool::{Panicked, conduct, follow, wait_for_start};
+use crate::pool::{AbortOnUnwind, Panicked, conduct, follow, wait_for_start};
 use crate::statistics::Statistics;
 use crate::tactics::Tactics;
 use crate::worker::{Work, Worker};
@@ -115,6 +115,16 @@ impl Allies {
         wait_for_start(&self.crew.mates()[number].attention).then(|| self.crew.least_stack())
     }
 
+    /// Be worker `number` of all runs: in each, `body` is told what [`Allies::next_run`] tells, and takes part. If it panics
+    /// outside of tasks, the process ends, since the leader waits for this worker.
+    pub fn in_each_run(&self, number: usize, mut body: impl FnMut(usize)) {
+        while let Some(least_stack) = self.next_run(number) {
+            let no_unwinding = AbortOnUnwind;
+            body(least_stack);
+            std::mem::forget(no_unwinding);
+        }
+    }
+
     /// Take part in the run that has begun.
     pub fn take_part<W: Work>(&self, work: &W, number: usize, least_stack: usize) {
         follow(&self.crew, || {
@@ -195,11 +205,7 @@ mod tests {
             let other = Allies::join(ground(), &alliance, 1).unwrap();
             let work = PanicElsewhere(&other);
             std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    while let Some(stack) = other.next_run(1) {
-                        other.take_part(&work, 1, stack);
-                    }
-                });
+                scope.spawn(|| other.in_each_run(1, |stack| other.take_part(&work, 1, stack)));
                 let outcome = leader.run(&work, 7, 1 << 16);
                 leader.dismiss();
                 outcome.is_err()

@@ -228,7 +228,7 @@ pub(crate) fn follow<D: Deque>(crew: &Crew<D>, take_part: impl FnOnce()) {
 
 /// Ends the process when it is dropped. Tasks may panic, but where anything else of a [`Work`] does, others wait for this
 /// worker, or use what it was about to free.
-struct AbortOnUnwind;
+pub(crate) struct AbortOnUnwind;
 
 impl Drop for AbortOnUnwind {
     fn drop(&mut self) {

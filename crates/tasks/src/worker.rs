@@ -5,6 +5,7 @@ use crate::cells::{Outcome, Parcel, most_tasks};
 use crate::crew::{Abandoned, Crew, Mate};
 use crate::deque::{Asked, Deque, Private};
 use crate::plain::{Plain, Word};
+use crate::pool::AbortOnUnwind;
 use crate::statistics::Statistics;
 use crate::synced::Synced;
 use crate::tactics::{StealAmount, Tactics};
@@ -14,8 +15,8 @@ use std::time::Instant;
 
 /// What a pool computes: tasks of one kind, solved by smaller ones.
 ///
-/// A panic in [`Work::run`] ends the run with an error. One in any other of these ends the process: others wait for this
-/// worker and would do so for ever.
+/// A panic in [`Work::run`] ends the run with an error. One in any other of these, or where a task becomes words, ends the
+/// process: others wait for this worker and would do so for ever.
 pub trait Work: Sync {
     /// A task.
     type Task: Plain;
@@ -221,6 +222,8 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
     /// Do what the attention word asks for, but for what ends the run. Leaves the bits of results and gifts alone: a worker
     /// that waits lowers them before it looks for what they announce, and may sleep only if none came since.
     fn attend(&mut self) {
+        // Whoever waits here has invited a gift, or is half-way through an answer: nobody could go on from there.
+        let no_unwinding = AbortOnUnwind;
         let bits = self.me.attention.bits();
         if bits & USER != 0 {
             self.work.attend(self);
@@ -232,6 +235,7 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
         if bits & HUNGRY != 0 {
             self.feed_hungry();
         }
+        std::mem::forget(no_unwinding);
     }
 
     fn answer_requests(&mut self) {
@@ -412,12 +416,16 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
 
     /// Wait until the transfer cell is filled, and empty it. Returns the number of tasks received.
     fn await_answer(&mut self) -> usize {
-        let before = self.received.len();
+        let mut count = 0;
         loop {
             self.me.attention.lower(GIFT);
             let (received, transfer) = (&mut self.received, &self.me.transfer);
-            if transfer.take(|parcel| received.push(parcel)) {
-                return self.received.len() - before;
+            let receive = |parcel| {
+                received.push(parcel);
+                count += 1;
+            };
+            if transfer.take(receive) {
+                return count;
             }
             self.attend();
             self.me.attention.rest(GIFT | ORDERS);
@@ -509,6 +517,7 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
 
     /// A task has panicked: tell the others, drop what it has spawned, and wait for what was taken of that.
     fn give_up(&mut self, payload: Box<dyn std::any::Any + Send>, depth: usize) {
+        let no_unwinding = AbortOnUnwind;
         self.crew.poison(payload);
         self.work.abandon();
         while D::len(&self.own) > depth {
@@ -523,6 +532,7 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
             self.attend();
             self.me.attention.rest(RESULT | ORDERS);
         }
+        std::mem::forget(no_unwinding);
     }
 
     // ---- a run --------------------------------------------------------------------------------------------------

@@ -57,11 +57,7 @@ fn with_allies_at<R: Send>(
         let allies = &allies.expect("the ground is large enough");
         let result = std::thread::scope(|scope| {
             for number in alliance.numbers(rank).filter(|&number| number != 0) {
-                scope.spawn(move || {
-                    while let Some(stack) = allies.next_run(number) {
-                        allies.take_part(work, number, stack);
-                    }
-                });
+                scope.spawn(move || allies.in_each_run(number, |stack| allies.take_part(work, number, stack)));
             }
             let result = (rank == 0).then(|| lead(allies));
             if rank == 0 {

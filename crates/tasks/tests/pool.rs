@@ -165,6 +165,43 @@ fn a_panic_ends_the_run_and_the_pool_goes_on() {
     panics_end_the_run::<Split>();
 }
 
+/// What is called for in everybody's attention word panics.
+#[cfg(unix)]
+struct FaultyAttention;
+
+#[cfg(unix)]
+impl Work for FaultyAttention {
+    type Task = u64;
+    type Answer = ();
+    type State = ();
+    fn state(&self, _: usize) {}
+    fn run<D: Deque>(&self, worker: &mut Worker<'_, Self, D>, _: u64) {
+        worker.raise_all(1);
+        worker.poll();
+    }
+    fn attend<D: Deque>(&self, _: &mut Worker<'_, Self, D>) {
+        panic!("as the test wants");
+    }
+}
+
+/// Others wait for who answers them, so nobody could go on: in a process of its own.
+#[cfg(unix)]
+#[test]
+fn a_panic_outside_of_tasks_ends_the_process() {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Stdio};
+    const HERE: &str = "TREMULA_POOL_ENDS";
+    if std::env::var_os(HERE).is_some() {
+        let _ = Pool::<Private>::new(options(2, StealAmount::One)).unwrap().run(&FaultyAttention, 0);
+        return;
+    }
+    let again = std::env::current_exe().unwrap();
+    let name = "a_panic_outside_of_tasks_ends_the_process";
+    let status = Command::new(again).args(["--exact", name]).env(HERE, "1").stderr(Stdio::null()).status().unwrap();
+    const SIGABRT: i32 = 6;
+    assert_eq!(status.signal(), Some(SIGABRT), "{status}");
+}
+
 /// Leaves that take long, in a comb: each task spawns one leaf and goes on with the rest. The
 /// last one spawns more of them until every worker has been seen, because a busy machine may wake
 /// a worker late.

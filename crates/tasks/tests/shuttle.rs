@@ -81,6 +81,30 @@ fn split_deques() {
     right::<Split>("split deques", 3, StealAmount::One);
 }
 
+/// Many tasks, below each of them a few, and below those again: others take away what is left of several that were received
+/// together, while the first of them runs.
+struct Bush;
+
+impl Work for Bush {
+    type Task = u64;
+    type Answer = u64;
+    type State = ();
+    fn state(&self, _: usize) {}
+    fn run<D: Deque>(&self, worker: &mut Worker<'_, Self, D>, height: u64) -> u64 {
+        let width = [0, 2, 2, 5][height as usize];
+        (0..width).for_each(|_| worker.spawn(height - 1));
+        1 + (0..width).map(|_| worker.join()).sum::<u64>()
+    }
+}
+
+#[test]
+fn tasks_taken_together_are_all_run() {
+    check("private deques, several tasks at a time", || {
+        let mut pool: Pool = Pool::new(options(3, StealAmount::Many(4))).unwrap();
+        assert_eq!(pool.run(&Bush, 3).unwrap(), 36);
+    });
+}
+
 fn panics<D: Deque>(name: &str) {
     check(&format!("{name}, a task panics"), || {
         let mut pool: Pool<D> = Pool::new(options(3, StealAmount::One)).unwrap();

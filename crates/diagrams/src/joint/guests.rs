@@ -85,11 +85,11 @@ impl Camp {
     /// Life of a worker.
     fn work(&self, number: usize) {
         let mut stretch = Stretch::default();
-        while let Some(stack) = self.allies.next_run(number) {
+        self.allies.in_each_run(number, |stack| {
             let env = self.copy.current();
             let shared = self.outpost.share(self.allies.workers(), number, &mut stretch);
             let work = Threads { shared: &shared, env: &env };
             stacker::maybe_grow(2 * stack, NESTED_TASKS * stack, || self.allies.take_part(&work, number, stack));
-        }
+        });
     }
 }

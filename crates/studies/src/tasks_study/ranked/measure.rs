@@ -71,9 +71,7 @@ impl Subject<'_> {
     fn follow(&self, crews: &Crews, number: usize) {
         let small = warm_up();
         for (crew, program) in [(&crews.warm_up, &small as &dyn ForRanks), (&crews.measured, self.program)] {
-            while let Some(least_stack) = crew.next_run(number) {
-                program.follow(crew, number, least_stack);
-            }
+            crew.in_each_run(number, |least_stack| program.follow(crew, number, least_stack));
         }
     }
 
