@@ -17,10 +17,15 @@ const SAFEPOINT: u32 = 1;
 /// Run `task` on all workers of `pool`.
 pub fn run<D: Deque>(pool: &mut Pool<D>, table: &mut Solo, env: &Env, task: Task) -> Outcome {
     let shared = table.share(pool.options().workers);
-    match pool.run(&Threads { shared: &shared, env }, task) {
+    let answer = pool.run(&Threads { shared: &shared, env }, task);
+    drop(shared);
+    match answer {
         Ok(answer) => answer.0,
-        // A fault of the program: the caller's thread goes on with it.
-        Err(panicked) => panicked.resume(),
+        Err(panicked) => {
+            // A fault of the program, perhaps in the middle of a safepoint: whoever catches it finds an index that is whole.
+            table.collect();
+            panicked.resume()
+        }
     }
 }
 
@@ -249,4 +254,49 @@ fn enlarge_cache<D: Deque>(worker: &mut Worker<'_, Threads<'_, '_>, D>) -> Resul
         worker.raise_all(SAFEPOINT);
     }
     take_part(worker, &[])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Attention, Bdd, Budget, Manager, Options, Relation};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    const BITS: u32 = 10;
+
+    /// A set without much structure.
+    fn some_states(manager: &Manager) -> Bdd {
+        let bit = |number: u32| manager.var(2 * (number % BITS)).unwrap();
+        let clauses = (0..3 * BITS).map(|at| bit(7 * at).xor(&bit(3 * at + 1)).unwrap().or(&bit(at * at)).unwrap());
+        clauses.reduce(|all, clause| if all.is_false() { clause } else { all.and(&clause).unwrap() }).unwrap()
+    }
+
+    /// Relations that turn a bit around, each of them.
+    fn flips(manager: &Manager) -> Vec<Relation> {
+        let flip = |now: u32| {
+            let differ = manager.var(now).unwrap().xor(&manager.var(now + 1).unwrap()).unwrap();
+            manager.relation(&differ, &[(now, now + 1)]).unwrap()
+        };
+        (0..BITS).map(|bit| flip(2 * bit)).collect()
+    }
+
+    #[test]
+    fn a_panic_ends_the_operation_for_all_and_the_manager_goes_on() {
+        // All meet for a collection at each node, so that some wait there for the one that has panicked.
+        let options = Options { workers: 3, worker_threshold: 1, stress: Some(1), ..Options::default() };
+        let manager = Manager::with_options(&Budget::new(32 << 20), options, Attention::default()).unwrap();
+        let (states, relations) = (some_states(&manager), flips(&manager));
+        let none = manager.constant(false);
+        let missing = Relation { manager: manager.clone(), number: u32::MAX - 1 };
+        let faulty: Vec<Relation> = relations.iter().cloned().chain([missing]).collect();
+        let (tree, faulty_tree) = (manager.tree(&relations).unwrap(), manager.tree(&faulty).unwrap());
+        let levels: Vec<u32> = (0..BITS).map(|bit| 2 * bit).collect();
+        let expected = states.relnext_new(&tree, &none).unwrap().count(&levels).unwrap();
+        assert!(expected > 1u8.into());
+        for _ in 0..20 {
+            let outcome = catch_unwind(AssertUnwindSafe(|| states.relnext_new(&faulty_tree, &none)));
+            assert!(outcome.is_err(), "there is no such relation");
+            manager.check().unwrap();
+            assert_eq!(states.relnext_new(&tree, &none).unwrap().count(&levels).unwrap(), expected);
+        }
+    }
 }

@@ -245,3 +245,16 @@ fn breaking_up_releases_those_who_wait() {
         other.join().unwrap();
     });
 }
+
+#[test]
+fn marking_that_is_broken_up_releases_those_who_wait() {
+    explore("marking beside one that will not come back", Some(3), || {
+        let marking = Arc::new(Marking::new(2));
+        let other = {
+            let marking = marking.clone();
+            thread::spawn(move || marking.break_up())
+        };
+        marking.run(&mut Vec::new(), |_| (), |_, _| ());
+        other.join().unwrap();
+    });
+}

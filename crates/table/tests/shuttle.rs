@@ -351,6 +351,36 @@ fn nobody_waits_for_a_worker_that_has_panicked() {
 }
 
 #[test]
+fn nobody_waits_for_a_worker_that_has_panicked_while_collecting() {
+    check("a worker that does not come back from a safepoint", || {
+        let (mut solo, _) = table(192, 256, Options::default());
+        let shared = solo.share(WORKERS);
+        thread::scope(|scope| {
+            for number in 0..WORKERS {
+                let shared = &shared;
+                scope.spawn(move || {
+                    let mut worker = shared.worker(number);
+                    worker.demand_collection();
+                    let lost = |_: &mut Vec<Ref>| {
+                        if number == 2 {
+                            shared.abandon();
+                            std::panic::resume_unwind(Box::new("as the test wants"));
+                        }
+                    };
+                    let took_part = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| worker.take_part(lost)));
+                    assert_eq!(took_part.ok(), (number != 2).then_some(Err(Interrupt::Cancelled)));
+                });
+            }
+        });
+        // What they have left is whole again after a collection by one.
+        drop(shared);
+        solo.collect();
+        solo.check().unwrap();
+        0
+    });
+}
+
+#[test]
 fn a_demand_after_a_safepoint_is_the_first_for_the_next() {
     check("safepoints one after the other", || {
         let (mut solo, _) = table(192, 256, Options::default());

@@ -270,6 +270,16 @@ mod tests {
     }
 
     #[test]
+    fn nobody_waits_for_one_who_will_not_come_back() {
+        let marking = Marking::new(4);
+        std::thread::scope(|scope| {
+            (0..3).for_each(|_| drop(scope.spawn(|| marking.run(&mut Vec::new(), |_| (), |_, _| ()))));
+            assert!(comes_true(|| marking.asleep.load(Ordering::Relaxed) == 3));
+            marking.break_up();
+        });
+    }
+
+    #[test]
     fn work_from_one_root_is_shared() {
         let visits = visit_a_tree(0);
         assert!(visits.iter().all(|&visits| visits > 0), "{visits:?}");
