@@ -41,10 +41,7 @@ fn gpu(args: &GpuArgs) -> Result<Exit, Failure> {
     let usual = if args.quick { GpuOptions::quick() } else { GpuOptions::default() };
     let options = GpuOptions {
         reps: args.reps.map_or(usual.reps, |reps| reps as usize),
-        bytes: args
-            .gpu_mem
-            .map_or(Ok(usual.bytes), |size| device_bytes(&device, Some(size)))
-            .map_err(StudyError::from)?,
+        bytes: args.gpu_mem.map_or(usual.bytes, |size| device_bytes(&device, Some(size))),
         models: args.models.iter().map(|path| named_model(path)).collect::<Result<_, _>>()?,
         ..usual
     };

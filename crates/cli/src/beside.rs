@@ -66,7 +66,7 @@ pub fn explore(
     let (both, of_processors) = (run.attention.clone(), run.attention.of_one());
     let game =
         Match { subject, strategy, both, processors: of_processors.clone(), budget: run.budget.clone(), head_start };
-    let without = run.budget.used();
+    let (without, engine) = (run.budget.used(), run.known().setting.engine);
     let rival = Rival::start(game, explorer);
     let outcome = processors(&of_processors, figures);
     match &outcome {
@@ -87,6 +87,7 @@ pub fn explore(
                 None => return outcome,
             }
             let proven = begin_again(run)?;
+            run.known().setting.engine = engine;
             // The device has stopped them, if it was first.
             processors(&run.attention.of_one(), figures).inspect_err(|_| keep_count(run, proven))
         }

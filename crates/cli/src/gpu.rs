@@ -40,7 +40,7 @@ pub fn explore(
     let graph = Graph::compile(model).map_err(|error| Trouble::Failed(Failure::Internal(error.to_string())))?;
     let _lease = run.budget.take(graph.bytes()).map_err(|_| Trouble::Unknown(run.memory_reason()))?;
     let open = || -> Result<(usize, Cuda), NoDevice> {
-        let bytes = device_bytes(device, args.gpu_mem)?;
+        let bytes = device_bytes(device, args.gpu_mem);
         Ok((bytes, Cuda::new(device, &graph, &Diagram::of_initial_states(model), bytes)?))
     };
     let (bytes, machine) = with_libraries(open).map_err(trouble_of_engine)?;
@@ -92,14 +92,14 @@ pub fn strategy_for_devices(strategy: Strategy) -> Strategy {
 
 /// A machine on a device, if it has room.
 pub fn open(device: &Device, memory: Option<Size>, graph: &Graph, initial: &Diagram) -> Option<Cuda> {
-    Cuda::new(device, graph, initial, device_bytes(device, memory).ok()?).ok()
+    Cuda::new(device, graph, initial, device_bytes(device, memory)).ok()
 }
 
-/// Bytes of the device: percentages are of what it has free.
-pub fn device_bytes(device: &Device, size: Option<Size>) -> Result<usize, NoDevice> {
+/// Bytes of the device: percentages are of what it had free when it was found.
+pub fn device_bytes(device: &Device, size: Option<Size>) -> usize {
     match size.unwrap_or(Size::Percent(DEFAULT_PERCENT)) {
-        Size::Bytes(bytes) => Ok(bytes),
-        Size::Percent(percent) => Ok((device.free_memory()? as f64 * percent / 100.0) as usize),
+        Size::Bytes(bytes) => bytes,
+        Size::Percent(percent) => (device.free_memory() as f64 * percent / 100.0) as usize,
     }
 }
 

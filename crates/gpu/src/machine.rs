@@ -118,10 +118,10 @@ impl Cuda {
         let (answers, counters) = self.run(&as_they_are(keep), Purpose::Copy(places))?;
         let results = self.results(answers)?;
         self.tables.swap(0, 1);
-        // What was asked is about sets of the table that is left behind.
-        self.forget().map_err(|error| Trouble::Device(describe(&error)))?;
         (self.capacity, self.used) = (places, counters.made as usize);
         self.figures.collections += 1;
+        // What was asked is about sets of the table that is left behind.
+        self.forget().map_err(|error| Trouble::Device(describe(&error)))?;
         Ok(results)
     }
 
@@ -141,6 +141,8 @@ impl Cuda {
         let failed = |error: DriverError| NoDevice::Memory { bytes, problem: describe(&error) };
         let stream = context.default_stream();
         let allocated = || -> Result<Cuda, DriverError> {
+            // What an earlier machine has freed is the driver's again only after this.
+            context.synchronize()?;
             let [levels, starts, targets] = graph.arrays();
             // One more than there are, since nothing cannot be allocated.
             let padded: Vec<u32> = targets.iter().copied().chain([0]).collect();

@@ -154,6 +154,8 @@ pub const COMPILER: &str = "kernels";
 pub struct Device {
     context: Arc<CudaContext>,
     kernels: Arc<CudaModule>,
+    /// Bytes that nobody had when it was found.
+    free: usize,
 }
 
 impl Device {
@@ -176,12 +178,15 @@ impl Device {
         });
         let context = context?;
         let kernels = context.load_module(compiled?).map_err(|error| refused(&error))?;
-        Ok(Device { context, kernels })
+        let free = context.mem_get_info().map_err(|error| NoDevice::NotFound(describe(&error)))?.0;
+        Ok(Device { context, kernels, free })
     }
 
-    /// The memory that it has left, in bytes.
-    pub fn free_memory(&self) -> Result<usize, NoDevice> {
-        Ok(self.context.mem_get_info().map_err(|error| NoDevice::NotFound(describe(&error)))?.0)
+    /// The memory that it had left when it was found, in bytes: what machines have taken meanwhile, or have given back without
+    /// the driver's notice, makes no difference.
+    #[must_use]
+    pub fn free_memory(&self) -> usize {
+        self.free
     }
 
     pub(crate) fn context(&self) -> &Arc<CudaContext> {

@@ -147,7 +147,12 @@ fn measure_model(
         match explore(&space, Strategy { order: Order::Par, frontier: true }, &mut ()) {
             Ok(reached) => {
                 seconds.push(began.elapsed().as_secs_f64());
-                states = Some(count(&space, &reached.states, model)?);
+                let found = count(&space, &reached.states, model)?;
+                if states.as_ref().is_some_and(|before| *before != found) {
+                    let problem = "a model has another number of states in another run";
+                    return Err(StudyError::WrongTable { run: name.to_owned(), problem });
+                }
+                states = Some(found);
             }
             Err(stopped) if stopped.error == Error::TableFull => {}
             Err(stopped) => return Err(stopped.error.into()),
