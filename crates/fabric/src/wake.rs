@@ -22,6 +22,8 @@ use shuttle::sync::{Condvar, Mutex, atomic::AtomicU32};
 use std::sync::atomic::AtomicU32;
 #[cfg(not(any(loom, shuttle, target_os = "linux")))]
 use std::sync::{Condvar, Mutex};
+#[cfg(not(any(loom, shuttle)))]
+use std::time::Duration;
 
 /// A word to sleep on. On Linux it is nothing but the word, so that it may lie in memory that processes share; elsewhere, and
 /// in models, it has a queue of its own.
@@ -62,6 +64,26 @@ impl WakeWord {
             // Relaxed: the lock orders it before or after a call that wakes.
             if self.cell.load(crate::sync::Ordering::Relaxed) == value {
                 drop(self.queue.1.wait(guard).expect("nobody panics with this lock"));
+            }
+        }
+    }
+
+    /// The same, for so long at most.
+    #[cfg(not(any(loom, shuttle)))]
+    pub fn sleep_while_for(&self, value: u32, most: Duration) {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::thread::futex::{Flags, Timespec, wait};
+            let time = Timespec { tv_sec: most.as_secs() as i64, tv_nsec: i64::from(most.subsec_nanos()) };
+            // As above; and whoever has slept long enough looks again, too.
+            let _ = wait(&self.cell, Flags::empty(), value, Some(&time));
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let guard = self.queue.0.lock().expect("nobody panics with this lock");
+            // Relaxed: as above.
+            if self.cell.load(crate::sync::Ordering::Relaxed) == value {
+                drop(self.queue.1.wait_timeout(guard, most).expect("nobody panics with this lock"));
             }
         }
     }

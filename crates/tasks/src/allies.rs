@@ -104,9 +104,10 @@ impl Allies {
         assert!(self.crew.is_here(0), "the first worker is of the process that leads");
         // Acquire pairs with the Release below: two first workers at a time would use the same cells.
         assert!(!self.runs.swap(true, Ordering::Acquire), "one run at a time");
-        let outcome = conduct(&self.crew, || self.worker(work, 0, least_stack), root, least_stack);
+        let outcome =
+            conduct(&self.crew, || self.worker(work, 0, least_stack), |leader| leader.lead(root), least_stack);
         self.runs.store(false, Ordering::Release);
-        outcome
+        outcome.map(|answer| answer.expect("nobody has panicked"))
     }
 
     /// Wait for the next run, as worker `number`: the stack below which a worker that waits takes no other task on. None when

@@ -96,6 +96,17 @@ impl Attention {
         }
     }
 
+    /// Sleep for so long at most, unless one of the bits `reasons` is raised, or is soon.
+    #[cfg(not(any(loom, shuttle)))]
+    pub fn doze(&self, reasons: u32, most: std::time::Duration) {
+        // AcqRel: as in `sleep`.
+        let seen = self.word.cell().fetch_or(SLEEPING, Ordering::AcqRel) | SLEEPING;
+        if seen & reasons == 0 {
+            self.word.sleep_while_for(seen, most);
+        }
+        self.lower(SLEEPING);
+    }
+
     /// Pause after a vain attempt, unless one of the bits `reasons` is raised; false when it is time to stop trying.
     pub fn pause_after(&self, attempt: u32, reasons: u32) -> bool {
         self.patience.pause_after(attempt, || self.bits() & reasons != 0)

@@ -29,13 +29,14 @@
 //! How it works, one idea per file: `attention` (the one word that a worker polls, and sleeping), `cells` (how tasks and
 //! results change hands), `deque` (two kinds of deques), `worker` (running, waiting, stealing), `pool` (threads and runs),
 //! `victims` (whom to steal from), `tactics` (how much to give, and when), `crew` and `common` (what they see of each other,
-//! and where that is), `allies` (workers of several processes). `src/README.md` walks through the protocol.
+//! and where that is), `allies` (workers of several processes of one host), `gate` and `far` (pools of several hosts).
+//! `src/README.md` walks through the protocol.
 //!
 //! [`Lanes`] runs one computation as several cooperating lanes in one thread. A lane that would wait for memory pauses
 //! after asking for it, and another lane goes on meanwhile. [`Fibers`] are for longer waits, for other processes: their
 //! thread does the talking, and wakes who has an answer.
 //!
-//! Not yet: workers that join or leave a pool between runs; stealing between hosts.
+//! Not yet: workers that join or leave a pool between runs.
 
 #[cfg(not(any(loom, shuttle)))]
 mod allies;
@@ -44,7 +45,11 @@ mod cells;
 mod common;
 mod crew;
 mod deque;
+#[cfg(not(any(loom, shuttle)))]
+mod far;
 mod fibers;
+#[cfg(not(any(loom, shuttle)))]
+mod gate;
 #[cfg(all(test, loom))]
 mod interleavings;
 mod lanes;
@@ -62,6 +67,8 @@ mod worker;
 pub use allies::{Alliance, Allies};
 pub use deque::{Deque, Private, Split};
 pub use fibers::{Board, Driver, Fiber, Fibers, Ticket};
+#[cfg(not(any(loom, shuttle)))]
+pub use gate::Gate;
 pub use lanes::{Lane, Lanes};
 pub use plain::{MOST_WORDS, Plain, Word, Words};
 pub use pool::{Panicked, Pool, PoolOptions};

@@ -1,6 +1,6 @@
 //! Pools: threads that wait for runs.
 
-use crate::attention::{ALONE, Attention, POISON, QUIT, START};
+use crate::attention::{ALONE, Attention, FINISHED, POISON, QUIT, START};
 use crate::crew::Crew;
 use crate::deque::{Deque, Private};
 use crate::statistics::Statistics;
@@ -153,11 +153,20 @@ impl<D: Deque> Pool<D> {
 
     /// Run `root` and everything it spawns to the end, on all workers.
     pub fn run<W: Work>(&mut self, work: &W, root: W::Task) -> Result<W::Answer, Panicked> {
+        self.run_led(work, |leader| leader.lead(root)).map(|answer| answer.expect("nobody has panicked"))
+    }
+
+    /// Start all workers, and have `lead` done by the first of them. What it gives, unless a task has panicked.
+    pub(crate) fn run_led<W: Work>(
+        &mut self,
+        work: &W,
+        lead: impl FnOnce(&mut Worker<'_, W, D>) -> Option<W::Answer>,
+    ) -> Result<Option<W::Answer>, Panicked> {
         let crew = &self.shared.crew;
         let run = Run { work, crew, options: &self.options };
         let job = Job { data: (&raw const run).cast(), take_part: Run::<W, D>::take_part };
         *self.shared.job.lock().expect("nobody panics with this lock") = Some(job);
-        let answer = conduct(crew, || run.worker(0), root, self.options.least_stack);
+        let answer = conduct(crew, || run.worker(0), lead, self.options.least_stack);
         *self.shared.job.lock().expect("nobody panics with this lock") = None;
         answer
     }
@@ -178,13 +187,14 @@ impl<D: Deque> Drop for Pool<D> {
     }
 }
 
-/// Run `root` to the end as the first worker of a crew, with all others, who take part when they are started.
+/// Do `lead` as the first worker of a crew, with all others, who take part when they are started. What it gives, unless a task has
+/// panicked.
 pub(crate) fn conduct<'r, W: Work + 'r, D: Deque>(
     crew: &'r Crew<D>,
     leader: impl FnOnce() -> Worker<'r, W, D>,
-    root: W::Task,
+    lead: impl FnOnce(&mut Worker<'r, W, D>) -> Option<W::Answer>,
     least_stack: usize,
-) -> Result<W::Answer, Panicked> {
+) -> Result<Option<W::Answer>, Panicked> {
     // Bits that came too late for the last run mean nothing in this one.
     crew.mates().iter().for_each(|mate| mate.attention.reset());
     let (first, others) = (&crew.mates()[0].attention, &crew.mates()[1..]);
@@ -193,7 +203,8 @@ pub(crate) fn conduct<'r, W: Work + 'r, D: Deque>(
     let no_unwinding = AbortOnUnwind;
     crew.enter_all(least_stack);
     others.iter().for_each(|mate| mate.attention.raise(START));
-    let answer = leader.lead(root);
+    let answer = lead(&mut leader);
+    crew.raise_all(FINISHED);
     leader.leave();
     // What is worked on, and all that it borrows, is in use until the last of the others has left.
     while !others.is_empty() && first.bits() & ALONE == 0 {
@@ -202,9 +213,9 @@ pub(crate) fn conduct<'r, W: Work + 'r, D: Deque>(
     std::mem::forget(no_unwinding);
     // The payload of a panic stays in the process of its worker, and the leader may have come to an answer of its own.
     let poisoned = first.bits() & POISON != 0;
-    match (answer, crew.take_panic()) {
-        (Some(answer), None) if !poisoned => Ok(answer),
-        (_, payload) => Err(Panicked { payload: payload.unwrap_or_else(|| Box::new("a task was abandoned")) }),
+    match crew.take_panic() {
+        None if !poisoned => Ok(answer),
+        payload => Err(Panicked { payload: payload.unwrap_or_else(|| Box::new("a task was abandoned")) }),
     }
 }
 

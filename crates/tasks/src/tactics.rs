@@ -30,3 +30,14 @@ impl Default for Tactics {
         Tactics { amount: StealAmount::One, request_slots: 2, shares_first: true, least_far: 0 }
     }
 }
+
+impl Tactics {
+    /// How many tasks a thief gets of a worker that has so many to spare.
+    pub(crate) fn wanted(&self, spare: usize) -> usize {
+        match self.amount {
+            StealAmount::One => 1,
+            StealAmount::Many(count) => count,
+            StealAmount::Half => spare.div_ceil(2),
+        }
+    }
+}

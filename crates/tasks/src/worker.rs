@@ -1,5 +1,8 @@
 //! A worker: runs tasks, spawns and syncs, answers thieves, and steals when it has nothing of its own to do.
 
+#[cfg(not(any(loom, shuttle)))]
+mod gate;
+
 use crate::attention::{FINISHED, GIFT, HUNGRY, POISON, REQUEST, RESULT, USER, USER_SHIFT};
 use crate::cells::{Outcome, Parcel, most_tasks};
 use crate::crew::{Abandoned, Crew, Mate};
@@ -8,7 +11,7 @@ use crate::plain::{Plain, Word};
 use crate::pool::AbortOnUnwind;
 use crate::statistics::Statistics;
 use crate::synced::Synced;
-use crate::tactics::{StealAmount, Tactics};
+use crate::tactics::Tactics;
 use crate::victims::Victims;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Instant;
@@ -240,11 +243,7 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
 
     fn answer_requests(&mut self) {
         while let Some(thief) = self.me.deque.next_request(&mut self.own) {
-            let wanted = match self.tactics.amount {
-                StealAmount::One => 1,
-                StealAmount::Many(count) => count,
-                StealAmount::Half => (self.me.deque.spare(&self.own) + self.received.len()).div_ceil(2),
-            };
+            let wanted = self.tactics.wanted(self.me.deque.spare(&self.own) + self.received.len());
             self.hand_over(thief, wanted.clamp(1, most_tasks::<W::Task>()));
         }
     }
@@ -268,11 +267,13 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
     /// Is the oldest task large enough for the way to worker `number`? Within a process, every task is.
     fn is_worth_the_way(&self, number: usize) -> bool {
         let least = self.tactics.least_far;
-        if least == 0 || self.crew.is_here(number) {
-            return true;
-        }
+        least == 0 || self.crew.is_here(number) || self.has_task_of(least)
+    }
+
+    /// Is the oldest task at least this large?
+    fn has_task_of(&self, size: u32) -> bool {
         let oldest = self.received.first().map(|parcel| parcel.task).or_else(|| self.me.deque.oldest(&self.own));
-        oldest.is_some_and(|task| self.work.is_at_least(&self.state, task, least))
+        oldest.is_some_and(|task| size == 0 || self.work.is_at_least(&self.state, task, size))
     }
 
     /// Give the oldest task to a worker that waits for one, if that is worth the trouble.
@@ -444,6 +445,15 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
 
     /// Steal from one worker and run what it gives; false when it gives nothing.
     fn steal_from(&mut self, victim: usize) -> bool {
+        let any = self.obtain_from(victim);
+        if any {
+            self.run_received();
+        }
+        any
+    }
+
+    /// Steal from one worker, and keep what it gives; false when it gives nothing.
+    fn obtain_from(&mut self, victim: usize) -> bool {
         let mate = &self.crew.mates()[victim];
         if mate.transfer.is_wanted() {
             // It has nothing to spare.
@@ -476,7 +486,6 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
         if !self.crew.is_here(victim) {
             self.statistics.between_ns.record(nanoseconds);
         }
-        self.run_received();
         true
     }
 
@@ -537,19 +546,17 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
 
     // ---- a run --------------------------------------------------------------------------------------------------
 
-    /// Run the root task, and tell the others when it is done.
+    /// Run the root task; none if it panics.
     pub(crate) fn lead(&mut self, root: W::Task) -> Option<W::Answer> {
         let work = self.work;
         let outcome = catch_unwind(AssertUnwindSafe(|| work.run(self, root)));
-        let answer = match outcome {
+        match outcome {
             Ok(answer) => Some(answer),
             Err(payload) => {
                 self.give_up(payload, 0);
                 None
             }
-        };
-        self.crew.raise_all(FINISHED);
-        answer
+        }
     }
 
     /// Steal until the root task is done.

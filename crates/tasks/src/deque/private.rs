@@ -39,6 +39,14 @@ impl Private {
     }
 }
 
+#[cfg(not(any(loom, shuttle)))]
+impl Private {
+    /// What became of the task at `position`: pending, too, if nobody has taken it yet.
+    pub(crate) fn outcome<T: Plain>(&self, owner: &Own<T>, position: usize) -> Outcome {
+        if position < owner.thieves.len() { self.results.cell(position).outcome() } else { Outcome::Pending }
+    }
+}
+
 impl Deque for Private {
     type Owner<T: Plain> = Own<T>;
 
