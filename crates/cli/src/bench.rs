@@ -89,7 +89,7 @@ fn tasks(args: &TasksArgs) -> Result<Exit, Failure> {
     if ranks::are_several() {
         return ranks::run(|fabric| together::agree_on_end(fabric, ranked_tasks(args, fabric)));
     }
-    if !args.tactics.is_empty() {
+    if !args.tactics.is_empty() || args.gates {
         // The same study, of one rank.
         return on_threads(1, |fabric| ranked_tasks(args, fabric));
     }
@@ -208,7 +208,8 @@ fn ranked_tasks_options(args: &TasksArgs) -> RankedTasksOptions {
     let usual = RankedTasksOptions::default();
     let TasksOptions { quick, reps, programs, .. } = tasks_options(args);
     let tactics = given_or(&args.tactics, usual.tactics);
-    RankedTasksOptions { workers: args.workers.clone(), quick, reps, programs, tactics, ..usual }
+    let gates = args.gates;
+    RankedTasksOptions { workers: args.workers.clone(), quick, reps, programs, tactics, gates, ..usual }
 }
 
 fn table_options(args: &TableArgs) -> TableOptions {

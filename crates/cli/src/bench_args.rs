@@ -18,8 +18,9 @@ Every answer is checked. For each program, the sequential time comes first.
 Started by mpirun it measures workers of all ranks as one crew, in memory that
 all ranks of a host address, by numbers of ranks and workers: first the latency
 of steals within a process and between processes, then the programs, but for
-matmul, whose answer is in the memory of one process. With --tactics it does so
-for one process.
+matmul, whose answer is in the memory of one process. Ranks of several hosts
+have a pool each and a gate, a thread that carries tasks between them, and so
+have those of one host with --gates. With --tactics it measures one process.
 
 Examples:
   tremula bench tasks --quick --workers 1,2,4 --programs fib,uts --out results
@@ -144,6 +145,9 @@ pub struct TasksArgs {
     /// no-sharing [default: over ranks the first two]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub tactics: Vec<Tactic>,
+    /// Over ranks: a pool for each, and gates between them, as between hosts
+    #[arg(long)]
+    pub gates: bool,
     #[command(flatten)]
     pub findings: FindingsArgs,
 }

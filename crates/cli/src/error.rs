@@ -100,7 +100,6 @@ impl From<StudyError> for Failure {
             StudyError::NoDevice(problem) => gpu::no_device(&problem),
             StudyError::NothingToMeasure(_)
             | StudyError::UnknownProgram { .. }
-            | StudyError::SeveralHosts
             | StudyError::CannotStart { .. }
             | StudyError::Refused { .. } => Failure::Input(text),
             StudyError::Setup(_)

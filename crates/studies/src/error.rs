@@ -81,13 +81,6 @@ pub enum StudyError {
     #[error("cannot set up the table: {0}")]
     Setup(#[from] tremula_table::SetupError),
 
-    /// Ranks that cannot address each other's memory.
-    #[error(
-        "ranks of several hosts cannot be measured: tasks are stolen in memory that all ranks address, and between hosts \
-         steps travel to their nodes instead; start all ranks on one host"
-    )]
-    SeveralHosts,
-
     /// What another rank tells the reason of.
     #[error("rank {0} could not go on")]
     Elsewhere(usize),

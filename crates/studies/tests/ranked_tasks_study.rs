@@ -2,7 +2,7 @@
 
 use tremula_fabric::threads;
 use tremula_studies::StudyError;
-use tremula_studies::tasks_study::ranked::{RankedTasksOptions, RankedTasksReport, Tactic, Way, run};
+use tremula_studies::tasks_study::ranked::{RankedTasksOptions, RankedTasksReport, ShapeReport, Tactic, Way, run};
 
 fn quick() -> RankedTasksOptions {
     RankedTasksOptions { quick: true, reps: 2, workers: vec![1, 2], ..RankedTasksOptions::default() }
@@ -32,6 +32,19 @@ fn a_quick_study_measures_everything() {
     };
     assert!(Way::ALL.into_iter().all(|way| between(&report, way) > 0), "nobody has stolen anything");
     check_forms(&report);
+}
+
+#[test]
+fn ranks_with_gates_give_right_answers_too() {
+    let mut results = on_ranks(3, &RankedTasksOptions { gates: true, ..quick() });
+    assert!(results[1..].iter().all(|result| matches!(result, Ok(None))));
+    let report = results.remove(0).unwrap().unwrap();
+    let steals =
+        |shape: &ShapeReport| shape.steals.iter().map(|steals| steals.between_ns.values().sum::<u64>()).sum::<u64>();
+    let between: u64 = report.programs.iter().flat_map(|program| &program.shapes).map(steals).sum();
+    assert!(report.gates && between > 0, "nothing was stolen through a gate");
+    let text = report.to_string();
+    assert!(text.contains("gates between them") && text.lines().all(|line| line.chars().count() <= 100), "{text}");
 }
 
 fn check_forms(report: &RankedTasksReport) {

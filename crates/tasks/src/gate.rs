@@ -28,6 +28,8 @@ pub struct Gate<'f> {
     pub(crate) far: Far<'f>,
     /// Other ranks, near ones first.
     others: Vec<usize>,
+    /// So many of them, and this one, take part, those with the lowest numbers.
+    present: usize,
     pub(crate) run: u64,
     /// Requests so far.
     requests: u64,
@@ -40,7 +42,24 @@ impl<'f> Gate<'f> {
         let mut others: Vec<usize> = (0..fabric.ranks()).filter(|&rank| rank != own).collect();
         // Of those that are equally far, the next one by number: not all turn to the same one.
         others.sort_by_key(|&rank| (fabric.distance(rank).ok(), (rank + fabric.ranks() - own) % fabric.ranks()));
-        Ok(Gate { far: Far::new(fabric)?, others, run: 0, requests: 0 })
+        Ok(Gate { far: Far::new(fabric)?, others, present: fabric.ranks(), run: 0, requests: 0 })
+    }
+
+    /// Only the first so many ranks take part from now on; the others [stand by](Gate::stand_by). All say the same.
+    pub fn admit(&mut self, ranks: usize) {
+        self.present = ranks;
+    }
+
+    /// *Collective.* What a rank that takes no part does while others call [`Pool::run_between`].
+    pub fn stand_by(&mut self) {
+        self.run += 1;
+        self.far.meet();
+        self.far.meet();
+    }
+
+    /// The ranks to steal from, near ones first.
+    fn victims(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        self.others.iter().copied().filter(|&rank| rank < self.present)
     }
 }
 
@@ -126,13 +145,13 @@ impl Traffic {
 
     /// Whom to ask now, if anybody.
     fn victim(&self, gate: &Gate<'_>) -> Option<usize> {
-        if gate.others.is_empty() || self.asked.is_some() || Instant::now() < self.not_before {
+        if self.asked.is_some() || Instant::now() < self.not_before {
             return None;
         }
         // Every other time one who has a task of ours.
-        let thieves = || self.outgoing.iter().flatten().map(|outgoing| outgoing.rank);
-        let leap = (self.next.is_multiple_of(2)).then(|| thieves().next()).flatten();
-        Some(leap.unwrap_or(gate.others[self.next / 2 % gate.others.len()]))
+        let mut thieves = self.outgoing.iter().flatten().map(|outgoing| outgoing.rank);
+        let leap = if self.next.is_multiple_of(2) { thieves.next() } else { None };
+        leap.or_else(|| gate.victims().cycle().nth(self.next / 2 % gate.victims().count().max(1)))
     }
 
     /// Ask somebody for tasks, if it is time to.
@@ -152,7 +171,7 @@ impl Traffic {
     /// Somebody had nothing.
     pub(crate) fn note_refusal(&mut self, gate: &Gate<'_>) {
         self.refusals += 1;
-        let rounds = self.refusals / gate.others.len() as u32;
+        let rounds = self.refusals / gate.victims().count() as u32;
         let pause = SOON.saturating_mul(1 << rounds.min(8)).min(LONGEST_PAUSE);
         self.not_before = Instant::now() + pause;
     }

@@ -1,7 +1,7 @@
 //! Work stealing between processes: `tremula bench tasks` under a launcher of MPI.
 //!
 //! The workers of all ranks are one crew whose cells lie in memory that all of them address, as in exploration by ranks of
-//! one host. First a program in which one worker has all tasks tells how long a steal takes, within a process and between
+//! one host. Ranks of several hosts have a pool each, and a gate that carries tasks between them. First a program in which one worker has all tasks tells how long a steal takes, within a process and between
 //! two. Then each program runs as a sequential twin on rank 0, and by several numbers of ranks and workers; every answer is
 //! checked, and shapes take turns. Every rank has its own copy of a program. Programs whose answer is in the memory of one
 //! process are left out.
@@ -21,6 +21,7 @@ mod report_pictures;
 mod report_text;
 mod site;
 mod tactic;
+mod venue;
 
 pub use report::{LatencyReport, RankedProgramReport, RankedTasksReport, ShapeReport, Way};
 pub use tactic::Tactic;
@@ -33,10 +34,10 @@ use crate::agreement::agree;
 use crate::stack::on_large_stack;
 use crate::{Spread, StudyError, numbers};
 use measure::Subject;
-use site::Site;
 use tremula_fabric::Fabric;
 use tremula_fabric::topology::cpu_limit;
 use tremula_tasks::Alliance;
+use venue::Venue;
 
 /// What the study measures.
 #[derive(Clone, Debug)]
@@ -51,6 +52,8 @@ pub struct RankedTasksOptions {
     pub programs: Vec<String>,
     /// Ways to hand work over.
     pub tactics: Vec<Tactic>,
+    /// Have a pool for each rank and gates between them, as ranks of several hosts have in any case.
+    pub gates: bool,
     /// Stack of each worker, and of the sequential version. Touched only as deep as recursion goes.
     pub stack_bytes: usize,
 }
@@ -59,7 +62,15 @@ impl Default for RankedTasksOptions {
     fn default() -> RankedTasksOptions {
         let TasksOptions { reps, quick, stack_bytes, .. } = TasksOptions::default();
         let tactics = vec![Tactic::StealOne, Tactic::StealMany];
-        RankedTasksOptions { workers: Vec::new(), reps, quick, programs: Vec::new(), tactics, stack_bytes }
+        RankedTasksOptions {
+            workers: Vec::new(),
+            reps,
+            quick,
+            programs: Vec::new(),
+            tactics,
+            gates: false,
+            stack_bytes,
+        }
     }
 }
 
@@ -77,14 +88,16 @@ where
     let (shared, left_out): (Vec<&Entry>, Vec<&Entry>) =
         chosen.iter().partition(|entry| entry.program.for_ranks().is_some());
     let workers = worker_counts(options, fabric.ranks());
-    let site = Site::new(fabric, workers.iter().copied().max().unwrap_or(1))?;
-    let mut study = Study { site, options, workers, progress };
+    let venue = Venue::new(fabric, workers.iter().copied().max().unwrap_or(1), options.gates)?;
+    let gates = venue.has_gates();
+    let mut study = Study { venue, options, workers, progress };
     let latency = study.latency()?;
     // All programs, also on ranks that get no report of them.
     let programs = shared.into_iter().map(|entry| study.program(entry)).collect::<Result<Vec<_>, _>>()?;
     Ok((fabric.rank() == 0).then(|| RankedTasksReport {
         processors: cpu_limit(),
         ranks: fabric.ranks(),
+        gates,
         reps: options.reps,
         latency,
         programs: programs.into_iter().flatten().collect(),
@@ -105,7 +118,7 @@ fn worker_counts(options: &RankedTasksOptions, ranks: usize) -> Vec<usize> {
 
 /// The study under way.
 struct Study<'a, F: Fabric> {
-    site: Site<'a, F>,
+    venue: Venue<'a, F>,
     options: &'a RankedTasksOptions,
     workers: Vec<usize>,
     progress: &'a mut dyn FnMut(&str),
@@ -127,7 +140,7 @@ where
     /// *Collective.* How long a steal takes within a process and between two.
     fn latency(&mut self) -> Result<Vec<LatencyReport>, StudyError> {
         let hoard = Hoard(if self.options.quick { 1000 } else { 16_000 });
-        let ways: &[_] = if self.site.fabric().ranks() > 1 { &[(1, 2), (2, 1)] } else { &[(1, 2)] };
+        let ways: &[_] = if self.venue.fabric().ranks() > 1 { &[(1, 2), (2, 1)] } else { &[(1, 2)] };
         let shape = |&tactic| ways.iter().map(move |&(ranks, workers)| Runs::new(tactic, ranks, workers));
         let mut all: Vec<Runs> = self.options.tactics.iter().flat_map(shape).collect();
         for _ in 0..self.options.reps {
@@ -141,7 +154,7 @@ where
     /// *Collective.* All about one program, on rank 0.
     fn program(&mut self, entry: &Entry) -> Result<Option<RankedProgramReport>, StudyError> {
         let program = entry.program.for_ranks().expect("only programs for ranks are chosen");
-        let ranks = doublings(self.site.fabric().ranks());
+        let ranks = doublings(self.venue.fabric().ranks());
         let shapes = self.workers.iter().flat_map(|&workers| ranks.iter().map(move |&ranks| (ranks, workers)));
         let runs = |(ranks, workers)| self.options.tactics.iter().map(move |&tactic| Runs::new(tactic, ranks, workers));
         let mut all: Vec<Runs> = shapes.flat_map(runs).collect();
@@ -157,7 +170,7 @@ where
             }
         }
         let stack_bytes = self.options.stack_bytes;
-        let tasks = self.site.on_first(|| Ok(on_large_stack(stack_bytes, || entry.program.tasks())?))?;
+        let tasks = self.venue.on_first(|| Ok(on_large_stack(stack_bytes, || entry.program.tasks())?))?;
         Ok(tasks.map(|tasks| {
             let alone = Spread::of(sequential).expect("there was a run");
             let shapes = all.into_iter().map(|runs| runs.summary(&alone)).collect();
@@ -179,7 +192,7 @@ where
                 _ => Ok((measured.seconds, measured.answer)),
             }
         };
-        let measured = self.site.on_first(run)?;
+        let measured = self.venue.on_first(run)?;
         if let Some((seconds, _)) = measured {
             (self.progress)(&format!("{name}: {} s", numbers::significant(seconds)));
         }
@@ -198,7 +211,7 @@ where
         let name = format!("{program_name}, {tactic}, {processes} x {each}");
         let stack_bytes = self.options.stack_bytes;
         let subject = Subject { name: name.clone(), program, expected, alliance: runs.alliance, stack_bytes };
-        if let Some(measured) = subject.measure(&self.site)? {
+        if let Some(measured) = self.venue.measure(&subject)? {
             (self.progress)(&format!("{name}: {} s", numbers::significant(measured.seconds)));
             runs.seconds.push(measured.seconds);
             runs.steals.iter_mut().zip(&measured.steals).for_each(|(sum, steals)| sum.add_all(steals));

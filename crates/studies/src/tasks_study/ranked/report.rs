@@ -14,6 +14,9 @@ pub struct RankedTasksReport {
     pub processors: usize,
     /// How many ranks there were.
     pub ranks: usize,
+    /// Has each rank a pool of its own, and a gate? Otherwise all workers are one crew, in memory that all address.
+    #[serde(default)]
+    pub gates: bool,
     /// Runs of each shape.
     pub reps: usize,
     /// Steals by the only thief, whose victim has all tasks and waits for it.

@@ -11,10 +11,11 @@ const NONE: &str = "-";
 impl fmt::Display for RankedTasksReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let RankedTasksReport { processors, ranks, reps, .. } = self;
-        writeln!(
-            out,
-            "{ranks} ranks on {processors} processors, with memory that all address; r x w: r ranks of w workers."
-        )?;
+        let how = if self.gates { "gates between them" } else { "memory that all address" };
+        writeln!(out, "{ranks} ranks, {processors} processors on the first host, {how}; r x w: r ranks of w workers.")?;
+        if self.gates {
+            writeln!(out, "Each rank has a thread more, its gate, which carries tasks and runs none.")?;
+        }
         writeln!(out, "Seconds are medians of {reps} runs, steals and gifts counts per run.")?;
         if !self.left_out.is_empty() {
             let names = self.left_out.join(", ");

@@ -40,10 +40,8 @@ impl<'f, F: Fabric> Site<'f, F>
 where
     F::Segment: Send + Sync + 'static,
 {
-    /// *Collective.* With room for crews of all ranks, of so many workers each.
+    /// *Collective.* With room for crews of all ranks, of so many workers each. All can address each other's memory.
     pub(super) fn new(fabric: &'f F, workers: usize) -> Result<Site<'f, F>, StudyError> {
-        let is_possible = Ground::is_possible(fabric)?;
-        agree(fabric, if is_possible { Ok(()) } else { Err(StudyError::SeveralHosts) })?;
         // Two workers of rank 0 are measured in any case.
         let largest =
             Alliance { processes: fabric.ranks(), each: workers.max(2), tactics: Tactics::default(), crowd: false };
