@@ -32,7 +32,11 @@ fn end_early(fabric: &ProcessFabric, way: &str) {
         "unwind" => cases::destructors_may_wait_while_a_rank_unwinds(fabric),
         "poll" => cases::a_panic_releases_those_that_poll(fabric),
         "early" => cases::an_early_end_releases_those_that_wait(fabric),
+        "early-first" if fabric.rank() > 0 => fabric.barrier(),
+        "early-first" => {}
         "hook" => lose_by_hook(fabric),
+        "all" => panic_together(fabric),
+        "suspend" => suspend_all(fabric),
         "farewell" => bid_farewell(fabric),
         "stop" => signal_rank(fabric, fabric.ranks() - 1, "-STOP"),
         "stop-first" => signal_rank(fabric, 0, "-STOP"),
@@ -49,6 +53,21 @@ fn lose_by_hook(fabric: &ProcessFabric) {
         std::thread::spawn(|| processes::lose_by_panic("a word from the hook".to_owned()));
     }
     fabric.barrier();
+    std::thread::sleep(Duration::from_secs(60));
+}
+
+/// All ranks have the same fault.
+fn panic_together(fabric: &ProcessFabric) {
+    fabric.barrier();
+    panic!("all of us");
+}
+
+/// All ranks are stopped for longer than they are patient, and go on, the last one first.
+fn suspend_all(fabric: &ProcessFabric) {
+    let (me, is_last) = (std::process::id(), fabric.rank() == fabric.ranks() - 1);
+    let script = format!("kill -STOP {me}; sleep {}; kill -CONT {me}", if is_last { 4.0 } else { 4.5 });
+    fabric.barrier();
+    Command::new("sh").args(["-c", &script]).status().expect("a shell can be run");
     std::thread::sleep(Duration::from_secs(60));
 }
 
@@ -81,26 +100,36 @@ const TESTS: &[Test] = &[
     ("a_panic_after_a_while_ends_all_ranks", || lose("sleep", "rank 2", "panicked: ")),
     ("destructors_do_not_wait", || lose("unwind", "rank 2", "panicked: still unwinding")),
     ("hooks_may_report_a_panic", || lose("hook", "rank 2", "panicked: a word from the hook")),
+    ("a_panic_of_all_is_told_once", || told_once("all", false, "panicked: all of us")),
+    ("a_panic_of_all_is_told_once_through_the_network", || told_once("all", true, "panicked: all of us")),
     ("an_early_end_ends_all_ranks", || lose("early", "rank 2", "ended while other ranks wait for it")),
+    ("an_early_end_of_the_first_rank_ends_all", || told_once("early-first", false, "rank 0 on ")),
+    ("an_early_end_of_the_first_rank_of_the_network_ends_all", || told_once("early-first", true, "rank 0 on ")),
+    ("an_early_end_ends_all_ranks_of_the_network", || told_once("early", true, "ended while other ranks wait for it")),
     ("a_killed_rank_ends_all_ranks", kill),
     ("a_stopped_rank_is_found_silent", || lose("stop", "rank 2", "has not been heard of for 3 s")),
     ("a_stopped_first_rank_is_found_by_the_others", || lose("stop-first", "rank 0", "")),
+    ("a_job_that_was_suspended_says_so", || lose("suspend", "rank 2", "was stopped for ")),
     ("a_farewell_is_no_loss", farewell),
 ];
 
-/// Three ranks, one of which is lost: the job ends soon, with the code of a loss and one message that names the rank and the host.
+/// Three ranks, one of which is lost: the message names the rank and the host.
 fn lose(role: &str, rank: &str, cause: &str) -> Result<(), String> {
-    let started = Instant::now();
-    let output = mpirun(3, role, false);
-    let text = told(&output);
-    let messages = text.matches("LOST: ").count();
-    let soon = started.elapsed() < Duration::from_secs(15);
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").expect("a host has a name");
-    let is_named = text.contains(&format!("LOST: {rank} on {} {cause}", host.trim()));
-    if output.status.code() == Some(LOST) && messages == 1 && is_named && soon {
+    told_once(role, false, &format!("LOST: {rank} on {} {cause}", host.trim()))
+}
+
+/// Three ranks, some of which are lost: the job ends soon, with the code of a loss and one message, which has these words.
+fn told_once(role: &str, no_mapping: bool, words: &str) -> Result<(), String> {
+    let started = Instant::now();
+    let output = mpirun(3, role, no_mapping);
+    let text = told(&output);
+    let messages: Vec<&str> = text.lines().filter(|line| line.contains("LOST: ")).collect();
+    let soon = started.elapsed() < Duration::from_secs(15);
+    if output.status.code() == Some(LOST) && messages.len() == 1 && messages[0].contains(words) && soon {
         return Ok(());
     }
-    Err(format!("{messages} messages, {:?} after {:?}: {text}", output.status, started.elapsed()))
+    Err(format!("{} messages, {:?} after {:?}: {text}", messages.len(), output.status, started.elapsed()))
 }
 
 /// On three ranks, the last is killed: the launcher notices first, and ends the job in its own way.

@@ -31,10 +31,10 @@ pub(super) struct Agreed {
 }
 
 impl Agreed {
-    /// The lowest rank that has come to its end, and the lowest of those that have not, where there are both.
-    pub(super) fn ended_early(&self) -> Option<(usize, usize)> {
-        let first = |ended: bool| self.names.iter().position(|&name| (name == "end") == ended);
-        first(true).zip(first(false))
+    /// The lowest rank that has come to its end, where others have not.
+    pub(super) fn ended_early(&self) -> Option<usize> {
+        let all_have = self.names.iter().all(|&name| name == "end");
+        self.names.iter().position(|&name| name == "end").filter(|_| !all_have)
     }
 }
 

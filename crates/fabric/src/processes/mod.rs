@@ -29,7 +29,7 @@ use crate::call::Call;
 use crate::launcher::{launched_ranks, strangers};
 use crate::{Distance, Fabric, FabricError, LossCause, RankLost, Reduction};
 use collectives::Collectives;
-use monitor::{Monitor, Teller};
+use monitor::Monitor;
 use peers::Peers;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -133,7 +133,7 @@ pub fn run<R>(options: Options, body: impl FnOnce(&ProcessFabric) -> R) -> Resul
         }
         Err(payload) => {
             let cause = LossCause::Panicked(crate::threads::message(payload.as_ref()));
-            fabric.monitor.lose(RankLost::new(fabric.rank(), cause), Teller::This)
+            fabric.monitor.lose(RankLost::new(fabric.rank(), cause))
         }
     }
 }
@@ -157,7 +157,7 @@ impl ProcessFabric {
             _ => {}
         }
         let peers = Arc::new(Peers::meet(&collectives, &options)?);
-        let beats = segment::allocate(&collectives, &peers, monitor::WORDS * known)?;
+        let beats = segment::allocate(&collectives, &peers, monitor::words(known))?;
         let monitor = Monitor::start(Arc::clone(&peers), beats, &options)?;
         collectives.barrier();
         monitor.all_are_connected();
@@ -193,12 +193,11 @@ impl ProcessFabric {
         if std::thread::panicking() {
             // A destructor of a rank that panics; the others shall not wait for what it was going to do.
             let cause = LossCause::Panicked("still unwinding".to_owned());
-            self.monitor.lose(RankLost::new(self.rank(), cause), Teller::This);
+            self.monitor.lose(RankLost::new(self.rank(), cause));
         }
         let agreed = self.collectives.agree(call, words);
-        if let Some((rank, teller)) = agreed.ended_early() {
-            let teller = if teller == self.rank() { Teller::This } else { Teller::Another };
-            self.monitor.lose(RankLost::new(rank, LossCause::EndedEarly), teller);
+        if let Some(rank) = agreed.ended_early() {
+            self.monitor.lose(RankLost::new(rank, LossCause::EndedEarly));
         }
         agreed.outcome
     }

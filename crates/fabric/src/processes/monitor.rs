@@ -3,7 +3,8 @@
 //! Each rank has a thread that raises a counter in the memory of rank 0, whose own thread looks whether the counters
 //! move; rank 0 raises one in the memory of every other rank, which look at that. Who sees one stand still for too long,
 //! or finds a verdict in its own memory, ends its process; so does who finds that a process is not there any more. The verdict of
-//! a rank goes to all that can still hear it, with a note on whether the user is being told.
+//! a rank goes to all that can still hear it, with a note on whether the user is being told. Several may have something to tell, a
+//! fault that all share for example; so a word in the memory of rank 0 goes to the first that asks for it.
 
 use super::peers::Peers;
 use super::segment::ProcessSegment;
@@ -19,7 +20,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// Words that each rank has for each other one in its memory.
-pub(super) const WORDS: usize = 2;
+const WORDS: usize = 2;
 /// Offset of the counter.
 const BEAT: usize = 0;
 /// Offset of the verdict: one more than the rank that was lost, and [`TOLD`].
@@ -32,6 +33,10 @@ const FAREWELL: u64 = u64::MAX;
 const INTERVAL: Duration = Duration::from_millis(250);
 /// For news to get to all ranks, by way of rank 0.
 const GRACE: Duration = INTERVAL.saturating_mul(5);
+/// Between two looks whether something has come.
+pub(super) const LOOKS: Duration = Duration::from_millis(1);
+/// For rank 0 to say who tells. Its processors may be busy, but others stay for no longer than [`GRACE`].
+const ANSWER: Duration = Duration::from_secs(1);
 /// Between the death of a process and its loss. A process that ends by itself has told why, and launchers end all others within a
 /// second; who hears the same again from another rank is none the wiser.
 const LAST_WORDS: Duration = Duration::from_millis(1500);
@@ -59,15 +64,16 @@ pub(super) struct Monitor {
 enum News {
     /// All ranks have made their connections.
     Connected,
-    /// A loss, and who tells the user.
-    Loss(RankLost, Teller),
+    /// A loss.
+    Loss(RankLost),
     /// To end the job. Who asked hears when the others have been told.
     Farewell(Sender<()>),
 }
 
 /// Who tells the user.
 #[derive(Copy, Clone, PartialEq, Eq)]
-pub(super) enum Teller {
+enum Teller {
+    /// This rank, unless another one is faster.
     This,
     Another,
     /// The rank that [`Watch::tells_of`] it, once it knows.
@@ -84,6 +90,16 @@ struct Watch {
     guard: Option<u32>,
 }
 
+/// Words that each rank has in all.
+pub(super) fn words(ranks: usize) -> usize {
+    teller_word(ranks) + 1
+}
+
+/// Offset of the word that tells, on rank 0, which rank tells the user: its number and one.
+fn teller_word(ranks: usize) -> usize {
+    WORDS * ranks
+}
+
 /// Has a process of this job died, or been silent for long, so that a request to end may be no more than a launcher's way to clean up?
 pub fn sees_death() -> bool {
     // Relaxed: a hint, that goes with no data.
@@ -97,7 +113,7 @@ pub fn lose_by_panic(message: String) {
     let desk = DESK.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let Some((rank, monitor)) = desk else { return };
     let lost = RankLost::new(rank, LossCause::Panicked(message));
-    if monitor.send(News::Loss(lost, Teller::This)).is_ok() {
+    if monitor.send(News::Loss(lost)).is_ok() {
         loop {
             thread::park();
         }
@@ -134,7 +150,7 @@ impl Monitor {
                     Err(RecvTimeoutError::Disconnected) => break,
                     Err(RecvTimeoutError::Timeout) => {}
                     Ok(News::Connected) => round.expect_beats_from_now(),
-                    Ok(News::Loss(lost, teller)) => watching.lose(lost, teller),
+                    Ok(News::Loss(lost)) => watching.lose(lost, Teller::This),
                     Ok(News::Farewell(told)) => {
                         watching.bid_farewell();
                         // Whoever asked may have lost patience.
@@ -143,9 +159,11 @@ impl Monitor {
                 }
                 if last.elapsed() > watching.patience && !round.seen.is_empty() {
                     // This process was stopped for so long that the others have given it up and say so, or were stopped too.
-                    watching.hear_verdicts();
                     let cause = LossCause::Stopped { seconds: last.elapsed().as_secs() };
-                    watching.lose(RankLost::new(rank, cause), if rank == 0 { Teller::This } else { Teller::Another });
+                    // What others have written meanwhile may have to come through the network.
+                    thread::sleep(INTERVAL);
+                    watching.hear_verdicts();
+                    watching.lose(RankLost::new(rank, cause), Teller::This);
                 }
                 last = Instant::now();
                 round.look(&watching);
@@ -170,10 +188,10 @@ impl Monitor {
     }
 
     /// End this process, and all others, because a rank was lost in a way that this one has seen itself.
-    pub(super) fn lose(&self, lost: RankLost, teller: Teller) -> ! {
+    pub(super) fn lose(&self, lost: RankLost) -> ! {
         // The thread is connected to the others; this one may not be.
         if let Some((thread, _)) = &*self.thread.lock().unwrap_or_else(PoisonError::into_inner) {
-            let _ = thread.send(News::Loss(lost, teller));
+            let _ = thread.send(News::Loss(lost));
         }
         loop {
             thread::park();
@@ -318,26 +336,45 @@ impl Watch {
         process.is_some_and(|process| test_kill_process(process) == Err(Errno::SRCH))
     }
 
+    /// What other ranks have reported, and who did.
+    fn verdicts(&self) -> impl Iterator<Item = (usize, u64)> {
+        let mine = self.beats.local();
+        // Acquire: pairs with the write of whoever has lost a rank.
+        let verdict = |from: usize| mine[from * WORDS + VERDICT].load(Ordering::Acquire);
+        (0..self.peers.ranks()).map(move |from| (from, verdict(from))).filter(|&(_, verdict)| verdict != 0)
+    }
+
     /// End if another rank has reported a loss.
     fn hear_verdicts(&self) {
-        let mine = self.beats.local();
-        for from in 0..self.peers.ranks() {
-            // Acquire: pairs with the write of whoever has lost a rank.
-            let verdict = mine[from * WORDS + VERDICT].load(Ordering::Acquire);
-            if verdict == FAREWELL {
-                self.leave_too();
-            }
-            if verdict != 0 {
-                let rank = (verdict & !TOLD) as usize - 1;
-                let teller = match verdict & TOLD != 0 {
-                    true => Teller::Another,
-                    false if self.tells_of(rank) => Teller::This,
-                    false => Teller::Appointed,
-                };
-                let cause = if self.has_died(rank) { LossCause::Died } else { LossCause::Reported { by: from } };
-                self.lose(RankLost::new(rank, cause), teller);
-            }
+        let Some((from, verdict)) = self.verdicts().next() else { return };
+        if verdict == FAREWELL {
+            self.leave_too();
         }
+        let rank = (verdict & !TOLD) as usize - 1;
+        let teller = match verdict & TOLD != 0 {
+            true => Teller::Another,
+            false if self.tells_of(rank) => Teller::This,
+            false => Teller::Appointed,
+        };
+        let cause = if self.has_died(rank) { LossCause::Died } else { LossCause::Reported { by: from } };
+        self.lose(RankLost::new(rank, cause), teller);
+    }
+
+    /// Is this the first rank that wants to tell the user of a loss? It may be, if rank 0, where that is written, does not answer.
+    fn may_tell(&self) -> bool {
+        let me = self.peers.rank() as u64 + 1;
+        let teller = Place { rank: 0, offset: teller_word(self.peers.ranks()) };
+        let is_told = || self.verdicts().any(|(_, verdict)| verdict & TOLD != 0);
+        let began = Instant::now();
+        let ends = || is_told() || began.elapsed() > ANSWER;
+        if let Some(first) = self.beats.try_claim_word(teller, me, ends) {
+            return first == 0 || first == me;
+        }
+        // Rank 0 serves nobody any more when it has told, or heard from the one that has; its verdict may be on its way.
+        while !ends() {
+            thread::sleep(LOOKS);
+        }
+        !is_told()
     }
 
     /// Does this rank tell the user of a loss that it has noticed? Rank 0 watches all others. If it is lost itself, its host
@@ -356,9 +393,14 @@ impl Watch {
     /// Tell the others, perhaps the user, and end.
     fn lose(&self, lost: RankLost, teller: Teller) -> ! {
         let lost = RankLost { host: Some(self.peers.of(lost.rank).host.clone()), ..lost };
+        let ended_early = lost.cause == LossCause::EndedEarly;
+        // Of rank 0 nothing is asked that is lost with it.
+        let can_ask = lost.rank != 0 || self.peers.of(0).mapped || ended_early;
+        let is_late = teller == Teller::This && can_ask && !self.may_tell();
+        let teller = if is_late { Teller::Another } else { teller };
         let verdict = (lost.rank as u64 + 1) | if teller == Teller::Appointed { 0 } else { TOLD };
-        // A silent rank may wake up again, and then need not tell what everybody knows.
-        let may_hear = |rank| rank != lost.rank || matches!(lost.cause, LossCause::Silent { .. });
+        // A silent rank may wake up again, and then need not tell what everybody knows; nor need one that has only ended.
+        let may_hear = |rank| rank != lost.rank || ended_early || matches!(lost.cause, LossCause::Silent { .. });
         let others = (0..self.peers.ranks()).filter(|&rank| rank != self.peers.rank() && may_hear(rank));
         for rank in others.filter(|&rank| self.hears(rank)) {
             let _ = self.beats.try_put_word(self.word(rank, VERDICT), verdict);

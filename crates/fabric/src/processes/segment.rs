@@ -1,10 +1,12 @@
 //! Segments between processes: mapped where the owner is on this host, else behind the network.
 
 use super::collectives::Collectives;
+use super::monitor::LOOKS;
 use super::peers::{Peers, gather_bytes};
 use crate::sync::{AtomicU64, Ordering};
 use crate::{FabricError, Pending, Place, Reduction, Segment, Update, WHOLE_WORDS};
 use std::sync::Arc;
+use std::thread;
 use tremula_interconnect::{Atomic, Lane, NetworkError, Region, SharedMemory, Transfer};
 
 /// Words that UCX reads whole without one-sided hardware: the owner copies them with `memcpy`, by 16 bytes or more at once.
@@ -131,6 +133,27 @@ impl ProcessSegment {
             }
             Err(error) => unreachable!("{error}"),
         }
+    }
+
+    /// Make a word that exists `mine` if it is 0. What it was, if that is known before it is `late`: for the monitor, as above.
+    pub(super) fn try_claim_word(&self, at: Place, mine: u64, late: impl Fn() -> bool) -> Option<u64> {
+        let (region, lane) = match self.find(at, 1) {
+            Ok(Found::There(region, lane)) => (region, lane),
+            // Acquire and Release as in `compare_and_swap`, though only the number matters.
+            Ok(Found::Here(words)) => match words[0].compare_exchange(0, mine, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(old) | Err(old) => return Some(old),
+            },
+            Err(error) => unreachable!("{error}"),
+        };
+        let atomic = Atomic::CompareAndSwap { expected: 0, new: mine };
+        let mut transfer = lane.start_atomic(at.rank, region, at.offset, atomic).ok()?;
+        while !transfer.test().ok()? {
+            if late() {
+                return None;
+            }
+            thread::sleep(LOOKS);
+        }
+        Some(transfer.wait().ok()?[0])
     }
 
     /// Wait until what was begun is complete, unless the network refuses: for the monitor, which has to go on then.
