@@ -298,11 +298,15 @@ fn connecting(ranks: usize) -> Duration {
     CONNECTING + CONNECTING_EACH * ranks as u32
 }
 
-/// Has a signal stopped this process of the same host?
+/// Has a signal stopped this process of the same host? A debugger that looks at it will let it go on.
 fn is_stopped(process: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    std::fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|status| says_stopped(&status))
+}
+
+/// Is that what the system says of a stopped process?
+fn says_stopped(status: &str) -> bool {
     // The state comes after the name, which is in parentheses and may contain anything.
-    status.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
+    status.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
 }
 
 impl Watch {
@@ -447,5 +451,21 @@ impl Watch {
     /// Rank 0 is connected with all and passes on what it hears; others write to it, and to where they can directly.
     fn hears(&self, rank: usize) -> bool {
         self.peers.rank() == 0 || rank == 0 || self.peers.of(rank).mapped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stopped_processes_are_told_from_others() {
+        assert!(says_stopped("7 (tremula-guard) T 1 7 7 0"));
+        assert!(says_stopped("7 (a) S (b) T 1 7 7 0"));
+        // Asleep, looked at by a debugger, and by such a name.
+        assert!(!says_stopped("7 (tremula-guard) S 1 7 7 0"));
+        assert!(!says_stopped("7 (tremula-guard) t 1 7 7 0"));
+        assert!(!says_stopped("7 (a) T ) S 1 7 7 0"));
+        assert!(!is_stopped(std::process::id()));
     }
 }
