@@ -382,15 +382,15 @@ impl Watch {
     }
 
     /// Does this rank tell the user of a loss that it has noticed? Rank 0 watches all others. If it is lost itself, its host
-    /// may be, and the first rank on another one tells; on a single host, the first that lives.
+    /// may be, and the first rank on another one tells; on a single host, the first. Of those that have died too, as far as
+    /// this rank knows, none does.
     fn tells_of(&self, lost: usize) -> bool {
         if lost != 0 {
             return true;
         }
         let host = |rank: usize| &self.peers.of(rank).host;
-        let mut others = 1..self.peers.ranks();
-        let teller =
-            others.clone().find(|&rank| host(rank) != host(0)).or_else(|| others.find(|&rank| !self.has_died(rank)));
+        let mut living = (1..self.peers.ranks()).filter(|&rank| !self.has_died(rank));
+        let teller = living.clone().find(|&rank| host(rank) != host(0)).or_else(|| living.next());
         teller == Some(self.peers.rank())
     }
 
