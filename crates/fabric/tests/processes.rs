@@ -110,7 +110,8 @@ const TESTS: &[Test] = &[
     ("a_stopped_rank_is_found_silent", || lose("stop", "rank 2", "has not been heard of for 3 s")),
     ("a_stopped_first_rank_is_found_by_the_others", || lose("stop-first", "rank 0", "")),
     ("a_job_that_was_suspended_says_so", || lose("suspend", "rank 2", "was stopped for ")),
-    ("a_farewell_is_no_loss", farewell),
+    ("a_farewell_is_no_loss", || farewell(false)),
+    ("a_farewell_through_the_network_is_no_loss", || farewell(true)),
 ];
 
 /// Three ranks, one of which is lost: the message names the rank and the host.
@@ -141,9 +142,9 @@ fn kill() -> Result<(), String> {
 }
 
 /// On three ranks, the first ends the job: all end with its code, those that the launcher lets live long enough by themselves.
-fn farewell() -> Result<(), String> {
+fn farewell(no_mapping: bool) -> Result<(), String> {
     let started = Instant::now();
-    let output = mpirun(3, "farewell", false);
+    let output = mpirun(3, "farewell", no_mapping);
     let (text, soon) = (told(&output), started.elapsed() < Duration::from_secs(15));
     let is_right = output.status.code() == Some(LEFT) && text.contains("LEFT") && !text.contains("LOST");
     if is_right && soon { Ok(()) } else { Err(format!("{:?}: {text}", output.status)) }

@@ -37,6 +37,8 @@ const GRACE: Duration = INTERVAL.saturating_mul(5);
 pub(super) const LOOKS: Duration = Duration::from_millis(1);
 /// For rank 0 to say who tells. Its processors may be busy, but others stay for no longer than [`GRACE`].
 const ANSWER: Duration = Duration::from_secs(1);
+/// For threads to come out of UCX when the network is closed, before handlers of the end take away what they use.
+const CLOSING: Duration = Duration::from_millis(100);
 /// Between the death of a process and its loss. A process that ends by itself has told why, and launchers end all others within a
 /// second; who hears the same again from another rank is none the wiser.
 const LAST_WORDS: Duration = Duration::from_millis(1500);
@@ -121,7 +123,7 @@ pub fn lose_by_panic(message: String) {
 }
 
 /// Have all other ranks [leave](Options::leave), because this one is going to end its process whatever they are doing, with nothing wrong.
-/// Returns when they should have heard of it, at once if there are none.
+/// Returns when they should have heard of it, at once if there are none. The network is closed then, and nobody is watched any more.
 pub fn farewell() {
     let desk = DESK.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let Some((_, monitor)) = desk else { return };
@@ -153,8 +155,10 @@ impl Monitor {
                     Ok(News::Loss(lost)) => watching.lose(lost, Teller::This),
                     Ok(News::Farewell(told)) => {
                         watching.bid_farewell();
+                        watching.close_network();
                         // Whoever asked may have lost patience.
                         let _ = told.send(());
+                        break;
                     }
                 }
                 if last.elapsed() > watching.patience && !round.seen.is_empty() {
@@ -412,10 +416,7 @@ impl Watch {
         if teller == Teller::This {
             (self.tell)(&lost);
         }
-        if let Some(network) = self.peers.network() {
-            // UCX aborts the process on some of the errors that it is about to see.
-            network.close();
-        }
+        self.close_network();
         thread::sleep(self.grace(&lost));
         (self.end)()
     }
@@ -442,10 +443,16 @@ impl Watch {
             // The others know rank 0, perhaps not each other.
             self.bid_farewell();
         }
+        self.close_network();
+        thread::sleep(CLOSING);
+        (self.leave)()
+    }
+
+    /// UCX aborts the process on some of the errors that it sees when others end.
+    fn close_network(&self) {
         if let Some(network) = self.peers.network() {
             network.close();
         }
-        (self.leave)()
     }
 
     /// Rank 0 is connected with all and passes on what it hears; others write to it, and to where they can directly.
