@@ -45,7 +45,7 @@ const LAST_WORDS: Duration = Duration::from_millis(1500);
 /// The beat that makes connections. Those after it tell that its sender has made them.
 const FIRST_BEAT: u64 = 1;
 /// For the first connections to be made, beside [`CONNECTING_EACH`]: short enough for a rank that is lost meanwhile to be found out
-/// within a quarter of a minute.
+/// in the time that docs/cluster.md promises.
 const CONNECTING: Duration = Duration::from_secs(5);
 /// The same, for each rank.
 const CONNECTING_EACH: Duration = Duration::from_millis(100);
@@ -90,6 +90,8 @@ struct Watch {
     end: fn() -> !,
     leave: fn() -> !,
     guard: Option<u32>,
+    /// Since when this rank has been making connections, until all are there.
+    connecting_since: Option<Instant>,
 }
 
 /// Words that each rank has in all.
@@ -137,7 +139,8 @@ impl Monitor {
     pub(super) fn start(peers: Arc<Peers>, beats: ProcessSegment, options: &Options) -> Result<Monitor, StartError> {
         let Options { patience, tell, end, leave, guard, .. } = *options;
         let (rank, ranks) = (peers.rank(), peers.ranks());
-        let watching = Watch { peers, beats, patience, tell, end, leave, guard };
+        let connecting_since = Some(Instant::now());
+        let mut watching = Watch { peers, beats, patience, tell, end, leave, guard, connecting_since };
         let (tell_it, news) = mpsc::channel();
         let (connect, connected) = mpsc::channel::<()>();
         let thread = thread::Builder::new().name("monitor".to_owned()).spawn(move || {
@@ -151,7 +154,10 @@ impl Monitor {
                 match news.recv_timeout(INTERVAL) {
                     Err(RecvTimeoutError::Disconnected) => break,
                     Err(RecvTimeoutError::Timeout) => {}
-                    Ok(News::Connected) => round.expect_beats_from_now(),
+                    Ok(News::Connected) => {
+                        watching.connecting_since = None;
+                        round.expect_beats_from_now();
+                    }
                     Ok(News::Loss(lost)) => watching.lose(lost, Teller::This),
                     Ok(News::Farewell(told)) => {
                         watching.bid_farewell();
@@ -302,6 +308,11 @@ fn connecting(ranks: usize) -> Duration {
     CONNECTING + CONNECTING_EACH * ranks as u32
 }
 
+/// How long to stay after the loss of a host that was noticed after so long.
+fn for_launchers(waited: Duration) -> Duration {
+    GRACE.max(LAUNCHER_NOTICES.saturating_sub(waited))
+}
+
 /// Has a signal stopped this process of the same host? A debugger that looks at it will let it go on.
 fn is_stopped(process: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|status| says_stopped(&status))
@@ -426,7 +437,8 @@ impl Watch {
     fn grace(&self, lost: &RankLost) -> Duration {
         let seen_here = matches!(lost.cause, LossCause::Panicked(_) | LossCause::EndedEarly);
         let far = self.peers.distance(lost.rank) == Distance::Remote;
-        if far && !seen_here { GRACE.max(LAUNCHER_NOTICES.saturating_sub(self.patience)) } else { GRACE }
+        let waited = self.connecting_since.map_or(self.patience, |since| since.elapsed().max(self.patience));
+        if far && !seen_here { for_launchers(waited) } else { GRACE }
     }
 
     /// Tell the others that this rank ends the job.
@@ -464,6 +476,22 @@ impl Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As docs/cluster.md says.
+    #[test]
+    fn a_silent_rank_ends_all_in_time() {
+        let Options { patience, .. } = Options::new(|_| {}, || unreachable!());
+        for ranks in [2, 10, 1000] {
+            let last = Duration::from_secs(15);
+            for (begins, last) in [(Duration::ZERO, last), (connecting(ranks), last + CONNECTING_EACH * ranks as u32)] {
+                // Somebody looks, and somebody else looks what that one has found.
+                let noticed = begins + patience + INTERVAL;
+                assert!(noticed + INTERVAL + for_launchers(noticed) < last, "{ranks} ranks");
+            }
+        }
+        // And a launcher that can only see a host go has the time for it.
+        assert!(patience + for_launchers(patience) >= LAUNCHER_NOTICES);
+    }
 
     #[test]
     fn stopped_processes_are_told_from_others() {
