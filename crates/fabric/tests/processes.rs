@@ -80,9 +80,14 @@ fn bid_farewell(fabric: &ProcessFabric) {
     fabric.barrier();
 }
 
+/// What a rank says when all have met.
+const MET: &str = "all ranks have met";
+
 /// A rank stops, like one whose machine hangs, or is killed; the others wait for it.
 fn signal_rank(fabric: &ProcessFabric, rank: usize, signal: &str) {
+    fabric.barrier();
     if fabric.rank() == rank {
+        println!("{MET}");
         let me = std::process::id().to_string();
         Command::new("kill").args([signal, &me]).status().expect("kill can be run");
     }
@@ -137,8 +142,10 @@ fn told_once(role: &str, no_mapping: bool, words: &str) -> Result<(), String> {
 fn kill() -> Result<(), String> {
     let started = Instant::now();
     let output = mpirun(3, "kill", false);
-    let soon = started.elapsed() < Duration::from_secs(15);
-    if !output.status.success() && soon { Ok(()) } else { Err(format!("{:?}: {}", output.status, told(&output))) }
+    let (text, soon) = (told(&output), started.elapsed() < Duration::from_secs(15));
+    // 128 and the number of the signal.
+    let is_right = output.status.code() == Some(137) && text.contains(MET);
+    if is_right && soon { Ok(()) } else { Err(format!("{:?}: {text}", output.status)) }
 }
 
 /// On three ranks, the first ends the job: all end with its code, those that the launcher lets live long enough by themselves.
