@@ -134,7 +134,7 @@ impl<S: Segment> BlockArray<S> {
         self.fetch_with(index, Update::Add, operand)
     }
 
-    /// Wait until everything that this rank has begun on the array is complete and visible to all.
+    /// Wait until everything that the calling thread has begun on the array is complete and visible to all.
     pub fn flush_all(&self) -> Result<(), FabricError> {
         self.segment.flush_all()
     }

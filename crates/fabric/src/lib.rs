@@ -27,11 +27,11 @@
 //!   slice of up to [`WHOLE_WORDS`], is read whole. In longer slices a word that is read and written at the same time may
 //!   have bytes of both; and until a write of several words is complete, each of them may have bytes of the old and the
 //!   new. The words of one slice move in no particular order.
-//! - F2, *flush*: between two flushes the operations of a rank on one target take effect in any order, unless one of
-//!   them has returned a value: then it has taken effect.
-//! - F3, *publication*: whatever a rank completed by a flush before it wrote a word is visible to a rank that has read
+//! - F2, *flush*: between two flushes the operations of a thread on one target take effect in any order, unless one of
+//!   them has returned a value: then it has taken effect. A flush is for the thread that calls it, not for others of its rank.
+//! - F3, *publication*: whatever a thread completed by a flush before it wrote a word is visible to a rank that has read
 //!   that word through the fabric. So data, flush, flag is a message.
-//! - F4, *barrier*: what ranks did before a barrier, without any flush, is visible to all ranks after it.
+//! - F4, *barrier*: what all threads of all ranks did before a barrier, without any flush, is visible to all ranks after it.
 //! - F5, *no half failures*: an operation that returns an error has changed nothing; a collective fails on all ranks or
 //!   on none.
 //! - F6, *no rank is left waiting*: if a rank is lost, calls of the others end their ranks too (see [`RankLost`]).

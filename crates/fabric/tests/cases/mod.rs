@@ -18,7 +18,7 @@ macro_rules! with_all_cases {
             puts_are_read_by_all, own_words_are_plain_memory, atomics_return_the_old_word, no_update_is_lost,
             tickets_are_given_once, a_swap_has_one_winner, words_are_read_whole,
             dropped_segments_take_their_writes_along, a_flag_publishes_what_was_flushed_before,
-            publication_is_passed_on, a_barrier_needs_no_flush_and_can_be_used_often,
+            each_thread_flushes_for_itself, publication_is_passed_on, a_barrier_needs_no_flush_and_can_be_used_often,
             started_operations_hand_back_words_and_buffers, a_dropped_handle_does_not_cancel,
             started_updates_are_not_lost, wrong_places_are_refused, nothing_can_be_moved,
             reductions_agree_with_a_loop, words_reach_those_they_are_for, many_collectives_stay_in_step,
@@ -286,6 +286,43 @@ pub fn a_flag_publishes_what_was_flushed_before(fabric: &impl Fabric) {
     segment.get(at(rank, 0), &mut data).unwrap();
     let expected: Vec<u64> = (0..ROUNDS).flat_map(|round| noise(previous + round, LENGTH)).collect();
     assert_eq!(data[..], expected);
+}
+
+/// The same by two threads of each rank side by side; and a barrier is for what both have not flushed.
+pub fn each_thread_flushes_for_itself<F: Fabric<Segment: Send + Sync>>(fabric: &F) {
+    const ROUNDS: usize = 100;
+    const LENGTH: usize = 5;
+    // A flag after the rounds, and a word that nobody flushes.
+    const WORDS: usize = ROUNDS * LENGTH + 2;
+    let (rank, ranks) = (fabric.rank(), fabric.ranks());
+    let (next, previous) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
+    let segment = fabric.allocate(2 * WORDS).unwrap();
+    thread::scope(|scope| {
+        for first in [0, WORDS] {
+            let segment = &segment;
+            scope.spawn(move || {
+                let flag = first + ROUNDS * LENGTH;
+                for round in 0..ROUNDS {
+                    let place = at(next, first + round * LENGTH);
+                    segment.put(place, &noise(first + rank + round, LENGTH)).unwrap();
+                    segment.flush(next).unwrap();
+                    segment.put_word(at(next, flag), round as u64 + 1).unwrap();
+                    segment.flush(next).unwrap();
+                    let arrived = segment.get_word(at(rank, flag)).unwrap() as usize;
+                    let expected: Vec<u64> =
+                        (0..arrived).flat_map(|round| noise(first + previous + round, LENGTH)).collect();
+                    let mut data = vec![0; arrived * LENGTH];
+                    segment.get(at(rank, first), &mut data).unwrap();
+                    assert_eq!(data, expected);
+                }
+                segment.put_word(at(next, flag + 1), rank as u64 + 1).unwrap();
+            });
+        }
+    });
+    fabric.barrier();
+    for first in [0, WORDS] {
+        assert_eq!(segment.get_word(at(rank, first + WORDS - 1)), Ok(previous as u64 + 1));
+    }
 }
 
 /// The same through atomic operations, and through a third rank that only passes the flag on.
