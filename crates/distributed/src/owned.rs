@@ -94,10 +94,11 @@ impl<S: Segment> Owned<S> {
         let mut index: Vec<u64> = Vec::new();
         let is_there = index.try_reserve_exact(sizes.slots).is_ok();
         let remembered = Remembered::new(fabric.ranks(), results).filter(|_| is_there);
-        let mut is_missing = [u64::from(remembered.is_none())];
-        fabric.all_reduce(Reduction::Max, &mut is_missing)?;
-        let Some(remembered) = remembered.filter(|_| is_missing == [0]) else {
-            return Err(FabricError::NoMemory { rank: fabric.rank(), words: sizes.slots.saturating_add(results) });
+        let mut without = [if remembered.is_some() { u64::MAX } else { fabric.rank() as u64 }];
+        fabric.all_reduce(Reduction::Min, &mut without)?;
+        let Some(remembered) = remembered.filter(|_| without == [u64::MAX]) else {
+            let words = sizes.slots.saturating_add(results);
+            return Err(FabricError::NoMemory { rank: without[0] as usize, words });
         };
         index.resize(sizes.slots, 0);
         Ok(Owned {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use tremula_distributed::{Found, Full, Node, NodeTable, Owned, Sizes};
-use tremula_fabric::{Fabric, threads};
+use tremula_fabric::{Fabric, FabricError, threads};
 
 /// A node that depends on its number alone, with all bits in use.
 fn node(number: u64) -> Node {
@@ -74,4 +74,15 @@ fn messages_are_counted() {
     // Half of the nodes are the other's, 310 in each message.
     assert!((900..1100).contains(&errands[0].nodes[1]), "{errands:?}");
     assert_eq!((errands[0].messages, errands[1].messages), ([0, errands[0].nodes[1].div_ceil(310), 0], [0; 3]));
+}
+
+#[test]
+fn all_ranks_name_the_lowest_without_memory() {
+    let refused = threads::run(4, |fabric| {
+        let results = if [1, 3].contains(&fabric.rank()) { usize::MAX } else { 1 };
+        Owned::allocate_with_results(fabric, Sizes { slots: 1, nodes: 1 }, results).err()
+    });
+    for error in refused.unwrap() {
+        assert!(matches!(error, Some(FabricError::NoMemory { rank: 1, .. })), "{error:?}");
+    }
 }
