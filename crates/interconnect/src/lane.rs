@@ -242,6 +242,26 @@ impl Lane {
         self.lock().forget_complete()
     }
 
+    /// Let go of what this lane knows of regions, by rank and number. If they are used once more, it learns that again.
+    pub(crate) fn forget(&self, regions: &[(usize, u64)]) -> Result<(), NetworkError> {
+        let known = |state: &mut LaneState| -> Vec<_> {
+            regions.iter().filter_map(|region| Some((region.0, state.keys.remove(region)?))).collect()
+        };
+        let keys = known(&mut self.lock());
+        // Requests may use them that were begun before. If that does not come to its end, they are leaked.
+        let mut ranks: Vec<usize> = keys.iter().map(|&(rank, _)| rank).collect();
+        ranks.sort_unstable();
+        ranks.dedup();
+        ranks.into_iter().try_for_each(|rank| self.flush(rank))?;
+        let _worker = self.lock();
+        for (_, key) in keys {
+            // SAFETY: unpacked by this lane, which is locked; nobody finds it since it was removed, and what was begun with it is
+            // complete since the flush.
+            unsafe { ucp::ucp_rkey_destroy(key) };
+        }
+        Ok(())
+    }
+
     /// Nobody will wait for `flight` any more.
     pub(crate) fn abandon(&self, flight: Flight) {
         let mut state = self.lock();
@@ -302,4 +322,32 @@ unsafe extern "C" fn ignore_loss(_: *mut std::ffi::c_void, _: ucp::ucp_ep_h, _: 
 fn plain() -> ucp::ucp_request_param_t {
     // SAFETY: plain data of C; the mask of zero says that nothing is given.
     unsafe { zeroed() }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Atomic, Network, SharedMemory};
+    use std::sync::Arc;
+
+    #[test]
+    fn regions_are_forgotten_and_learned_again() {
+        let network = Network::open().unwrap();
+        network.connect(vec![network.address().clone()]);
+        let known = || network.lane().unwrap().lock().keys.len();
+        let registrations = [0; 3].map(|_| network.register(&Arc::new(SharedMemory::create(2).unwrap())).unwrap());
+        for registration in &registrations {
+            let lane = network.lane().unwrap();
+            drop(lane.start_put(0, &registration.region(), 0, Box::new([7])).unwrap());
+            assert_eq!(lane.atomic(0, &registration.region(), 1, Atomic::Add(5)), Ok(0));
+        }
+        assert_eq!(known(), 3);
+        let forgotten = [0, 2].map(|at: usize| (0, registrations[at].region().number));
+        network.forget(&forgotten).unwrap();
+        assert_eq!(known(), 1);
+        // Those that no lane knows any more are no harm.
+        network.forget(&forgotten).unwrap();
+        let read = network.lane().unwrap().start_get(0, &registrations[0].region(), 0, 2).unwrap();
+        assert_eq!(read.wait().unwrap()[..], [7, 5]);
+        assert_eq!(known(), 2);
+    }
 }

@@ -154,12 +154,19 @@ impl Network {
 
     /// Wait until all that any thread has started is complete.
     pub fn flush_all_lanes(&self) -> Result<(), NetworkError> {
-        let lanes = self.inner.lanes.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for state in lanes {
-            let lane = Lane::new(state, Arc::clone(&self.inner));
-            (0..self.inner.addresses().len()).try_for_each(|rank| lane.flush(rank))?;
-        }
-        Ok(())
+        let ranks = self.inner.addresses().len();
+        self.lanes().into_iter().try_for_each(|lane| (0..ranks).try_for_each(|rank| lane.flush(rank)))
+    }
+
+    /// Let go of what is known of regions, by rank and [number](Region::number), because they will hardly be used any more.
+    pub fn forget(&self, regions: &[(usize, u64)]) -> Result<(), NetworkError> {
+        self.lanes().into_iter().try_for_each(|lane| lane.forget(regions))
+    }
+
+    /// Those of all threads, and of threads that have ended.
+    fn lanes(&self) -> Vec<Lane> {
+        let lanes = self.inner.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        lanes.iter().map(|state| Lane::new(Arc::clone(state), Arc::clone(&self.inner))).collect()
     }
 
     /// Have nothing more to do with other processes: nobody is served, and requests end with [`NetworkError::Closed`], now

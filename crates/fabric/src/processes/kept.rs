@@ -1,7 +1,8 @@
 //! Memory that is kept for other ranks.
 //!
 //! A rank may drop a segment while others still use it, through the network also its own part. So parts stay registered
-//! until all ranks have dropped the segment, which they tell each other whenever they allocate another one.
+//! until all ranks have dropped the segment, which they tell each other whenever they allocate another one. What this rank knows of
+//! the others' parts goes at the same time.
 
 use std::collections::HashMap;
 use tremula_interconnect::Registration;
@@ -12,13 +13,21 @@ pub(super) struct Kept {
     segments: u64,
     /// By number of the segment: the part, and how many ranks have dropped it.
     parts: HashMap<u64, (Registration, usize)>,
-    /// Dropped by this rank since it last told the others.
-    dropped: Vec<u64>,
+    dropped: Dropped,
+}
+
+/// Dropped by this rank since it last told the others.
+#[derive(Debug, Default)]
+pub(super) struct Dropped {
+    /// Numbers, which the others have to hear of.
+    pub(super) segments: Vec<u64>,
+    /// The parts of others that were reached through the network: by rank, and the owner's number.
+    pub(super) regions: Vec<(usize, u64)>,
 }
 
 impl Kept {
-    /// What the others have to hear of.
-    pub(super) fn take_dropped(&mut self) -> Vec<u64> {
+    /// What was dropped since the last time.
+    pub(super) fn take_dropped(&mut self) -> Dropped {
         std::mem::take(&mut self.dropped)
     }
 
@@ -44,10 +53,11 @@ impl Kept {
         self.parts.extend(part.map(|part| (number, (part, 0))));
     }
 
-    /// This rank has dropped a segment.
-    pub(super) fn dropped(&mut self, number: u64) {
+    /// This rank has dropped a segment, of which others have these parts.
+    pub(super) fn dropped(&mut self, number: u64, regions: impl Iterator<Item = (usize, u64)>) {
         if self.parts.contains_key(&number) {
-            self.dropped.push(number);
+            self.dropped.segments.push(number);
+            self.dropped.regions.extend(regions);
         }
     }
 }

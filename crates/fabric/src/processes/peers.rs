@@ -81,6 +81,13 @@ impl Peers {
         }
     }
 
+    /// Let go of what is known of parts of others that this rank has dropped, by rank and the owner's number.
+    pub(super) fn forget(&self, regions: &[(usize, u64)]) {
+        if let Some(network) = &self.network {
+            self.or_stay(network.forget(regions));
+        }
+    }
+
     /// What the network has done; if it has refused to, wait for the end. Usually a rank is lost then, and the monitor finds
     /// out which; if it does not, it tells of the network.
     pub(super) fn or_stay<T>(&self, outcome: Result<T, NetworkError>) -> T {

@@ -30,7 +30,11 @@ struct Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.peers.kept().dropped(self.number);
+        let far = |(rank, part): (usize, &Part)| match part {
+            Part::Far(region) => Some((rank, region.number)),
+            Part::Mapped(_) => None,
+        };
+        self.peers.kept().dropped(self.number, self.parts.iter().enumerate().filter_map(far));
     }
 }
 
@@ -50,7 +54,8 @@ pub(super) fn allocate(
     // Not locked while others are waited for. What was begun on a dropped segment is complete before others hear of it.
     let dropped = peers.kept().take_dropped();
     peers.flush();
-    let number = peers.kept().next_number(collectives.all_gather(&dropped));
+    peers.forget(&dropped.regions);
+    let number = peers.kept().next_number(collectives.all_gather(&dropped.segments));
     let mine = SharedMemory::create(words).ok().map(Arc::new);
     let registration = match (&mine, peers.network()) {
         (Some(memory), Some(network)) => network.register(memory).ok(),
