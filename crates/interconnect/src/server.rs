@@ -7,6 +7,10 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+/// Between two looks for requests where UCX cannot tell of them.
+const LOOKS: Duration = Duration::from_millis(1);
 
 /// A thread that sleeps while nobody asks.
 #[derive(Debug)]
@@ -28,8 +32,11 @@ impl Server {
             while !stopped.load(Ordering::Relaxed) {
                 // Relaxed: as above.
                 while worker.progress() && !stopped.load(Ordering::Relaxed) {}
-                if worker.arm().is_ok_and(|sleep| sleep) {
-                    wait_for(arrived, &woken);
+                match worker.arm() {
+                    Ok(true) => wait_for(arrived, &woken),
+                    Ok(false) => {}
+                    // Nothing would wake this thread, so it looks now and then.
+                    Err(_) => std::thread::sleep(LOOKS),
                 }
             }
         });
