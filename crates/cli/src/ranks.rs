@@ -49,7 +49,12 @@ mod with_mpi {
     use std::path::Path;
     use std::thread;
     use std::time::Duration;
+    use tremula_fabric::launched_rank;
     use tremula_fabric::processes::{self, Options, ProcessFabric, StartError};
+
+    /// For a launcher to end this rank when the first one has ended, which shall have told why. It asks for that first, and makes
+    /// sure of it a second later.
+    const ENDED: Duration = Duration::from_secs(3);
 
     /// Run `body` as one of the ranks.
     pub fn run<R>(body: impl FnOnce(&ProcessFabric) -> R) -> Result<R, Failure> {
@@ -60,17 +65,25 @@ mod with_mpi {
         let identity =
             identity().map_err(|error| Failure::Internal(format!("this program cannot read itself: {error}")))?;
         let options = Options { identity, guard, leave, ..Options::new(tell, end) };
-        processes::run(options, body).map_err(|error| match error {
-            StartError::Memory(_) => Failure::Limit(error.to_string()),
-            StartError::Mismatch { noticed_by: 1.., .. } => wait_for_rank_0_to_tell(),
-            _ => Failure::Input(error.to_string()),
+        processes::run(options, body).map_err(|error| {
+            let text = error.to_string();
+            let failure = if let StartError::Memory(_) = error { Failure::Limit(text) } else { Failure::Input(text) };
+            if launched_rank().is_some_and(|rank| rank != 0) || is_told_by_another(&error) {
+                thread::sleep(ENDED);
+            }
+            if is_told_by_another(&error) { std::process::exit(failure.exit().code()) } else { failure }
         })
     }
 
-    /// End as rank 0 does. Launchers end all ranks when the first of them has ended, which shall have told why.
-    fn wait_for_rank_0_to_tell() -> ! {
-        thread::sleep(Duration::from_secs(1));
-        std::process::exit(Exit::Input.code())
+    /// Does another rank know of this error for certain, and tell?
+    fn is_told_by_another(error: &StartError) -> bool {
+        match error {
+            StartError::Mismatch { noticed_by, .. } => *noticed_by != 0,
+            StartError::Network { rank, noticed_by, .. } => rank != noticed_by,
+            // These come to all ranks, or to all that the launcher has numbered.
+            StartError::Memory(_) | StartError::Strangers { .. } => launched_rank().is_some_and(|rank| rank != 0),
+            _ => false,
+        }
     }
 
     /// What the program is, and all arguments but its name: it may lie elsewhere on another host.

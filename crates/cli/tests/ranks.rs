@@ -659,10 +659,21 @@ fn ranks_must_be_started_alike() {
 #[test]
 fn processes_that_cannot_find_each_other_are_refused() {
     let path = model("beem/phils.1.bdd");
-    let launchers = [&[("PMI_SIZE", "2"), ("PMI_RANK", "0")], &[("SLURM_PROCID", "0"), ("SLURM_STEP_NUM_TASKS", "2")]];
-    for variables in launchers {
-        let output = tremula(&["reach", &path, "--json"]).envs(variables.iter().copied()).output().unwrap();
-        assert_eq!((code(&output), output.stdout.len()), (exit::INPUT, 0), "{output:?}");
-        assert!(stderr(&output).contains("use Open MPI's mpirun, or srun --mpi=pmix"), "{output:?}");
+    for (size, number) in [("PMI_SIZE", "PMI_RANK"), ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID")] {
+        for rank in ["0", "1"] {
+            let output = tremula(&["reach", &path, "--json"]).env(size, "2").env(number, rank).output().unwrap();
+            assert_eq!((code(&output), output.stdout.len()), (exit::INPUT, 0), "{output:?}");
+            let told = stderr(&output).contains("use Open MPI's mpirun, or srun --mpi=pmix");
+            assert_eq!((told, output.stderr.is_empty()), (rank == "0", rank != "0"), "{output:?}");
+        }
     }
+}
+
+#[test]
+fn a_launcher_that_knows_other_ranks_is_told_once() {
+    let path = model("beem/phils.1.bdd");
+    let output = launch(&["-n", "3", "env", "OMPI_COMM_WORLD_SIZE=4", PROGRAM, "reach", &path]);
+    assert_eq!((code(&output), stdout(&output).as_str()), (exit::INPUT, ""), "{output:?}");
+    let told = "tremula: the launcher started 4 ranks, but this program's MPI knows 3: they are not the same MPI\n";
+    assert_eq!(stderr(&output), told);
 }

@@ -6,6 +6,9 @@ use std::ffi::OsString;
 /// Variables that hold the number of ranks: Open MPI's own, then the interface that MPICH's launcher and `srun` share.
 const SIZES: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
 
+/// Variables of the same launchers that hold the number of this rank.
+const RANKS: [&str; 2] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"];
+
 /// Variables of those launchers by which ranks of Open MPI find each other.
 #[cfg(any(feature = "mpi", test))]
 const MEETING_POINTS: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMIX_RANK"];
@@ -17,6 +20,11 @@ pub fn launched_ranks() -> Option<usize> {
     ranks_by(|name| env::var_os(name))
 }
 
+/// Which of the [`launched_ranks`] this process is, according to the launcher; MPI may not know it yet.
+pub fn launched_rank() -> Option<usize> {
+    rank_by(|name| env::var_os(name))
+}
+
 /// How many processes were started by a launcher that leaves each of them alone; nothing if they can find each other.
 ///
 /// Open MPI may end such a process while it starts, with a message that does not say what to do.
@@ -26,9 +34,17 @@ pub fn strangers() -> Option<usize> {
 }
 
 fn ranks_by(variable: impl Fn(&str) -> Option<OsString>) -> Option<usize> {
-    let number = |name: &str| variable(name)?.to_str()?.trim().parse().ok();
-    let by_slurm = || variable("SLURM_PROCID").and_then(|_| number("SLURM_STEP_NUM_TASKS"));
-    SIZES.iter().find_map(|name| number(name)).or_else(by_slurm)
+    let by_slurm = || variable("SLURM_PROCID").and_then(|_| number(&variable, "SLURM_STEP_NUM_TASKS"));
+    SIZES.iter().find_map(|name| number(&variable, name)).or_else(by_slurm)
+}
+
+fn rank_by(variable: impl Fn(&str) -> Option<OsString>) -> Option<usize> {
+    let launcher = SIZES.iter().position(|name| number(&variable, name).is_some());
+    number(&variable, launcher.map_or("SLURM_PROCID", |launcher| RANKS[launcher]))
+}
+
+fn number(variable: impl Fn(&str) -> Option<OsString>, name: &str) -> Option<usize> {
+    variable(name)?.to_str()?.trim().parse().ok()
 }
 
 #[cfg(any(feature = "mpi", test))]
@@ -60,5 +76,17 @@ mod tests {
         // The shell of a batch job is no step.
         assert_eq!(told(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "2")]), (None, None));
         assert_eq!(told(&[("PMI_SIZE", "many")]), (None, None));
+    }
+
+    #[test]
+    fn ranks_are_numbered_by_who_has_started_them() {
+        let rank = |variables: &[(&str, &str)]| {
+            rank_by(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into()))
+        };
+        let slurm = [("SLURM_PROCID", "3"), ("SLURM_STEP_NUM_TASKS", "4")];
+        assert_eq!(rank(&[]), None);
+        assert_eq!(rank(&slurm), Some(3));
+        assert_eq!(rank(&[("PMI_SIZE", "3"), ("PMI_RANK", "2"), slurm[0]]), Some(2));
+        assert_eq!(rank(&[("OMPI_COMM_WORLD_SIZE", "3"), ("OMPI_COMM_WORLD_RANK", "1"), slurm[0]]), Some(1));
     }
 }

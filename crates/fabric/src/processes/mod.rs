@@ -113,10 +113,12 @@ pub enum StartError {
     /// The network does not work.
     #[error("rank {rank}: {error}")]
     Network {
-        /// The lowest rank with that problem.
+        /// The lowest rank with that problem, as far as this one knows.
         rank: usize,
-        /// What UCX said.
+        /// What UCX said there, if this is that rank.
         error: String,
+        /// This rank.
+        noticed_by: usize,
     },
     /// No memory for the first words.
     #[error(transparent)]

@@ -180,7 +180,7 @@ impl Monitor {
                 round.beat(&watching);
             }
         });
-        let failed = |error: &str| StartError::Network { rank, error: error.to_owned() };
+        let failed = |error: &str| StartError::Network { rank, error: error.to_owned(), noticed_by: rank };
         let thread = thread.map_err(|error| failed(&error.to_string()))?;
         // Ends when the thread lets go of its side.
         if connected.recv_timeout(connecting(ranks)) == Err(RecvTimeoutError::Timeout) {

@@ -159,13 +159,16 @@ fn try_mapping(collectives: &Collectives, options: &Options, all: &mut [Peer]) {
 }
 
 fn connect(collectives: &Collectives) -> Result<Network, StartError> {
-    let network = Network::open();
-    let mut failed = [if network.is_err() { collectives.rank() as u64 } else { u64::MAX }];
+    let (network, noticed_by) = (Network::open(), collectives.rank());
+    let mut failed = [if network.is_err() { noticed_by as u64 } else { u64::MAX }];
     collectives.all_reduce(Reduction::Min, &mut failed);
+    let rank = failed[0] as usize;
     let network = match network {
         Ok(network) if failed[0] == u64::MAX => network,
-        Ok(_) => return Err(StartError::Network { rank: failed[0] as usize, error: "no network".to_owned() }),
-        Err(error) => return Err(StartError::Network { rank: collectives.rank(), error: error.to_string() }),
+        Err(error) if rank == noticed_by => {
+            return Err(StartError::Network { rank, error: error.to_string(), noticed_by });
+        }
+        _ => return Err(StartError::Network { rank, error: "no network".to_owned(), noticed_by }),
     };
     let addresses = gather_bytes(collectives, &network.address().0);
     network.connect(addresses.into_iter().map(Address).collect());
