@@ -12,7 +12,7 @@ if [[ -z ${TREMULA_TEST_FEATURES:-} ]]; then
     cargo test --locked --features tremula/mpi --test processes --test over_processes --test ranks
 fi
 cargo test --locked --features tremula/mpi --test processes --test over_processes --test ranks --no-run
-tremula=${CARGO_TARGET_DIR:-$PWD/target}/debug/tremula
+tremula=$(realpath "${CARGO_TARGET_DIR:-target}/debug/tremula")
 
 if [[ $(id -u) != 0 ]] || ! ip netns add tremula-probe; then
     echo "cluster-test: SKIPPED tests between hosts: network namespaces cannot be made here" >&2
@@ -20,9 +20,9 @@ if [[ $(id -u) != 0 ]] || ! ip netns add tremula-probe; then
     [[ -z ${CI:-} ]] && exit 0 || exit 1
 fi
 ip netns del tremula-probe
-trap 'scripts/test-hosts.sh down' EXIT
-scripts/test-hosts.sh up 2
 log=$(mktemp)
+trap 'scripts/test-hosts.sh down; rm -f "$log"' EXIT
+scripts/test-hosts.sh up 2
 # program_of TEST: where it is.
 program_of() {
     cargo test --locked --features tremula/mpi --test "$1" --no-run 2>&1 |
@@ -84,8 +84,8 @@ lose() {
     [[ $(grep -c '^tremula: ' "$log") == 1 ]] && grep -q "^tremula: rank $rank on tremula-h$((rank + 1)) " "$log" ||
         fail "$what ended with $code, and not with one message that names the rank"
     sleep 1
-    # Those that have ended may wait for a parent to hear of it.
-    ! ps -C tremula,tremula-guard -o stat= | grep -qv Z || fail "$what left processes behind"
+    # Of those that have ended and wait for a parent to hear of it, nobody knows the program any more.
+    [[ -z $(find /proc/[0-9]*/exe -lname "$tremula" 2>/dev/null || true) ]] || fail "$what left processes behind"
 }
 # send SIGNAL HOST: to the rank there, not to its guard.
 send() {
