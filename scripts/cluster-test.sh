@@ -65,6 +65,17 @@ code=0
 hosts 2 barrier || code=$?
 ((code == 70)) && told 'rank 3 on tremula-h2 panicked' || fail "a panic ended with $code"
 code=0
+hosts 2 all || code=$?
+((code == 70)) && told 'panicked: all of us' || fail "a panic of all ended with $code"
+code=0
+hosts 2 suspend || code=$?
+((code == 70)) && told 'was stopped' || fail "a job that was suspended ended with $code"
+code=0
+timeout 60 scripts/test-hosts.sh mpirun 2 --quiet -x UCX_TLS=none-such "$tremula" reach "$PWD/testdata/beem/phils.1.bdd" \
+    --workers 1 --mem 64M >"$log" 2>&1 || code=$?
+((code == 2)) && [[ $(grep -c '^tremula: ' "$log") == 1 ]] && grep -q '^tremula: rank 0: start UCX: ' "$log" ||
+    fail "a network that cannot be opened ended with $code"
+code=0
 hosts 1 stop || code=$?
 ((code == 70)) && told 'rank 1 on tremula-h2 has not been heard of' || fail "a stopped rank ended with $code"
 
@@ -101,5 +112,5 @@ for rank in 0 1; do
     ((code != 0)) || fail "a lost link was not noticed"
     scripts/test-hosts.sh mend $((rank + 1))
 done
-echo "cluster-test: two hosts: panic, killed and stopped rank, and lost link end the job"
+echo "cluster-test: two hosts: panic, no network, killed, suspended and stopped rank, and lost link end the job"
 echo "cluster-test: all passed in $SECONDS s"
