@@ -61,6 +61,13 @@ for ranks in 1 2; do
     grep -q "\"states\":\"2546432\",.*\"ranks\":$((2 * ranks)),.*\"transitions\":\"24460016\"" "$log" || fail "a race is wrong"
     echo "cluster-test: two hosts, $ranks ranks each: raced"
 done
+# Work stealing through gates. That there is a report means that all answers were right.
+for ranks in 1 2; do
+    timeout 120 scripts/test-hosts.sh mpirun "$ranks" --quiet "$tremula" bench tasks --quick --workers 1 --reps 1 --programs queens,uts \
+        --json >"$log" 2>&1 || fail "a study of tasks failed"
+    tr -d ' \n' <"$log" | grep -q '"gates":true.*"between_ns":{"' || fail "nothing was stolen through a gate"
+    echo "cluster-test: two hosts, $ranks ranks each: stole through gates"
+done
 code=0
 hosts 2 barrier || code=$?
 ((code == 70)) && told 'rank 3 on tremula-h2 panicked' || fail "a panic ended with $code"
