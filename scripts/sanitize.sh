@@ -25,7 +25,7 @@ needs_source() {
     library=(-Zbuild-std)
 }
 
-# cargo test under the sanitizer $1, without the two longest tests, which have one thread. Entries of the operation cache are read and
+# cargo test under the sanitizer $1, without the three longest tests, which have one thread. Entries of the operation cache are read and
 # written by assembly, which no sanitizer sees: `instrumented` leaves them to portable-atomic, and the other flag keeps that from assembly,
 # which it does by itself with a nightly compiler only.
 tests() {
@@ -36,7 +36,7 @@ tests() {
     # an address that another one gets afterwards must be ordered, or it looks like a race.
     CARGO_TARGET_DIR=$base/$sanitizer RUSTFLAGS=$flags \
         cargo test --locked --quiet --target "$host" "${library[@]}" "$@" -- --test-threads 1 --skip a_million_steps \
-        --skip the_same_steps
+        --skip the_same_steps --skip deep_diagrams
 }
 
 # The sanitizer $1 must stop the planted test $2 with a message like $3.

@@ -6,7 +6,7 @@ use crate::common::Common;
 use crate::deque::Deque;
 use crate::patience::Patience;
 use crate::statistics::Statistics;
-use crate::sync::{Mutex, Ordering};
+use crate::sync::{AtomicBool, Mutex, Ordering};
 use crossbeam_utils::CachePadded;
 use std::any::Any;
 use std::ops::Range;
@@ -35,6 +35,8 @@ pub struct Crew<D> {
     common: Common<D>,
     /// Numbers of those who are threads of this process.
     here: Range<usize>,
+    /// Is the first of them a gate, from which tasks go to other hosts?
+    gated: AtomicBool,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     statistics: Mutex<Statistics>,
 }
@@ -47,7 +49,13 @@ impl<D: Deque> Crew<D> {
 
     /// Workers who have this in common, and of whom these are threads of this process.
     pub fn with(common: Common<D>, here: Range<usize>) -> Crew<D> {
-        Crew { common, here, panic: Mutex::new(None), statistics: Mutex::new(Statistics::default()) }
+        Crew {
+            common,
+            here,
+            gated: AtomicBool::new(false),
+            panic: Mutex::new(None),
+            statistics: Mutex::new(Statistics::default()),
+        }
     }
 
     /// All workers, by number.
@@ -59,6 +67,18 @@ impl<D: Deque> Crew<D> {
     /// Is this worker a thread of this process?
     pub fn is_here(&self, number: usize) -> bool {
         self.here.contains(&number)
+    }
+
+    /// Does a task stay in this process if this worker gets it?
+    pub fn is_near(&self, number: usize) -> bool {
+        // Relaxed: said before the run, whose beginning publishes it.
+        self.is_here(number) && !(number == self.here.start && self.gated.load(Ordering::Relaxed))
+    }
+
+    /// In the next run, the first worker is a gate, or none is. Before it begins.
+    pub fn set_gated(&self, gated: bool) {
+        // Relaxed: as above.
+        self.gated.store(gated, Ordering::Relaxed);
     }
 
     /// Raise `bits` for all workers.

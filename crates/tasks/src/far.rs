@@ -1,12 +1,13 @@
 //! The words through which the gates of several hosts talk, and what they do to each other's.
 //!
-//! Each rank has the same words. *Request*: who asks for tasks, put there by compare-and-swap, taken out by the owner, both
-//! through the fabric, since a word that a network changes atomically is changed in no other way. *Answer*: a state, and tasks. It
-//! is written by the rank that was asked, and belongs to the request that its state names. *Results*: a state and a value for
-//! each task that the rank has given away, written by the rank that has run it. *Over*: the number of the last run that has
-//! ended, written by rank 0.
+//! Each rank has the same words. *Request*: who asks for tasks, put there by compare-and-swap where nobody else asks, and taken out by
+//! the owner, through the fabric. *Answer*: a state, and tasks. It is written by the rank that was asked, and belongs to the
+//! request that its state names. *Results*: a state and a value for each task that the rank has given away, written by the rank that
+//! has run it. *Over* and *poisoned*: the number of the last run that has ended, written by rank 0, and of the last in which a task has
+//! panicked, written by the rank where it did.
 //!
-//! Whatever a state speaks of is written and flushed before the state is written, so whoever sees the state sees that too.
+//! Whatever a state speaks of is written and flushed before the state is written, so whoever sees the state sees that too. A request
+//! that is there is changed by its owner only, since an exchange for a vacant one fails; so it does not matter in which way.
 
 use crate::plain::{MOST_WORDS, Plain, Words};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,15 +16,14 @@ use tremula_fabric::{Fabric, FabricError, Place, Segment, Update};
 /// Tasks of an answer, at most.
 pub const MOST_TASKS: usize = 16;
 /// Tasks of one rank that others can have at a time.
-pub const SLOTS: usize = 64;
+pub const SLOTS: usize = 256;
 
 const REQUEST: usize = 0;
 const OVER: usize = 1;
-const ANSWER: usize = 2;
+const POISONED: usize = 2;
+const ANSWER: usize = 3;
 const TASKS: usize = ANSWER + 1;
-/// Where its result belongs, and its words.
-const TASK: usize = 1 + MOST_WORDS;
-const RESULTS: usize = TASKS + MOST_TASKS * TASK;
+const RESULTS: usize = TASKS + MOST_TASKS * (1 + MOST_WORDS);
 /// State and value.
 const RESULT: usize = 2;
 /// Words of each rank.
@@ -39,6 +39,11 @@ const COUNT_BITS: u32 = 8;
 const PENDING: u64 = 0;
 const DONE: u64 = 1;
 const FAILED: u64 = 2;
+
+/// Words of a task in an answer: where its result belongs, and its own.
+const fn length<T: Plain>() -> usize {
+    1 + T::Words::LENGTH
+}
 
 /// What ranks can do to each other's words, whatever their fabric is.
 trait Reach {
@@ -118,8 +123,8 @@ impl<'f> Far<'f> {
         &self.reach.own()[offset]
     }
 
-    /// *Collective.* Nobody asks any more, and what was asked is answered or forgotten.
-    pub fn meet(&self) {
+    /// *Collective.* At the end of a run: nobody asks any more, and what was asked is answered or forgotten.
+    pub fn part(&self) {
         self.reach.barrier();
         there(self.reach.replace(REQUEST, VACANT));
         self.reach.barrier();
@@ -144,7 +149,7 @@ impl<'f> Far<'f> {
         // Relaxed: ordered by the Acquire above.
         let word = |offset: usize| self.own(offset).load(Ordering::Relaxed);
         let task = |at: usize| (T::from_words(T::Words::from_fn(|word_at| word(at + 1 + word_at))), word(at));
-        Some((0..count).map(|number| task(TASKS + number * TASK)).collect())
+        Some((0..count).map(|number| task(TASKS + number * length::<T>())).collect())
     }
 
     /// Deliver the result of a task that `rank` has given; none if it has panicked.
@@ -165,17 +170,15 @@ impl<'f> Far<'f> {
             return None;
         }
         let request = there(self.reach.replace(REQUEST, VACANT));
-        let rank = (request & ((1 << RANK_BITS) - 1)) as usize;
-        (request != VACANT).then_some(Request { rank, number: request >> RANK_BITS })
+        Some(Request { rank: (request & ((1 << RANK_BITS) - 1)) as usize, number: request >> RANK_BITS })
     }
 
     /// Give these tasks, at most [`MOST_TASKS`], whose results belong into these slots; none is an answer, too.
     pub fn give<T: Plain>(&self, to: Request, tasks: &[(T, usize)]) {
-        let mut words = Vec::with_capacity(tasks.len() * TASK);
-        for (number, &(task, slot)) in tasks.iter().enumerate() {
+        let mut words = Vec::with_capacity(tasks.len() * length::<T>());
+        for &(task, slot) in tasks {
             words.push(slot as u64);
             words.extend(task.to_words().as_ref());
-            words.resize((number + 1) * TASK, 0);
         }
         if !words.is_empty() {
             there(self.reach.put(to.rank, TASKS, &words));
@@ -205,12 +208,28 @@ impl<'f> Far<'f> {
 
     /// Tell all others that a run is over.
     pub fn end(&self, run: u64) {
-        (1..self.ranks).for_each(|rank| there(self.reach.put(rank, OVER, &[run])));
+        self.tell_all(OVER, run);
     }
 
     /// Is it over?
     pub fn is_over(&self, run: u64) -> bool {
+        // Acquire: if a task of the run has panicked, that was told before.
+        self.own(OVER).load(Ordering::Acquire) == run
+    }
+
+    /// Tell all others that a task of a run has panicked.
+    pub fn poison(&self, run: u64) {
+        self.tell_all(POISONED, run);
+    }
+
+    /// Has one?
+    pub fn is_poisoned(&self, run: u64) -> bool {
         // Relaxed: nothing else is read because of it.
-        self.own(OVER).load(Ordering::Relaxed) == run
+        self.own(POISONED).load(Ordering::Relaxed) == run
+    }
+
+    fn tell_all(&self, offset: usize, run: u64) {
+        let others = (0..self.ranks).filter(|&rank| rank != self.rank());
+        others.for_each(|rank| there(self.reach.put(rank, offset, &[run])));
     }
 }

@@ -4,31 +4,32 @@
 //! its pool it is one of them: it steals their oldest tasks when another rank has asked for some, and they steal from it what
 //! it was given by others. So within a host everything goes on as in a pool, and between hosts as between workers: a request
 //! by compare-and-swap, an answer into the thief's memory, the result back into a slot of the victim, all by one-sided
-//! operations ([`Far`]). A rank asks when one of its workers waits for a task: first those that have tasks of its own, since
-//! it will have to wait for these, then the others, near ones first.
+//! operations ([`Far`]). A rank asks when one of its workers waits for a task: those that have tasks of its own, since it will
+//! have to wait for these, and in turn the others, near ones first.
 //!
 //! Nobody is woken by what another host writes. So a gate looks at its words every now and then, often while it expects something.
 
-use crate::far::{Far, MOST_TASKS, SLOTS};
+use crate::far::{Far, MOST_TASKS, Request, SLOTS};
 use crate::pool::{Panicked, Pool};
-use crate::tactics::Tactics;
 use crate::worker::Work;
 use std::time::{Duration, Instant};
 use tremula_fabric::{Fabric, FabricError};
 
-/// How often a gate looks while it expects an answer or a result.
+/// How often a gate looks while it expects an answer or a result. (The system adds some 50 microseconds to each sleep.)
 const SOON: Duration = Duration::from_micros(20);
 /// The same while it expects nothing but requests.
 const LATER: Duration = Duration::from_micros(200);
-/// After so many ranks in a row had nothing, the next one is asked after a pause, which gets longer up to this.
+/// After a rank had nothing there is a pause, which gets longer with each round of such answers up to this.
 const LONGEST_PAUSE: Duration = Duration::from_millis(2);
+/// Tasks of other ranks that a pool has at a time.
+const MOST_IMPORTS: u32 = 256;
 
 /// A rank's gate to the pools of other ranks.
 pub struct Gate<'f> {
     pub(crate) far: Far<'f>,
     /// Other ranks, near ones first.
     others: Vec<usize>,
-    /// So many of them, and this one, take part, those with the lowest numbers.
+    /// So many ranks take part, those with the lowest numbers.
     present: usize,
     pub(crate) run: u64,
     /// Requests so far.
@@ -50,40 +51,55 @@ impl<'f> Gate<'f> {
         self.present = ranks;
     }
 
-    /// *Collective.* What a rank that takes no part does while others call [`Pool::run_between`].
+    /// *Collective.* Sleep while others take part in a [`Pool::run_between`], or rank 0 does something [by itself](Gate::alone).
     pub fn stand_by(&mut self) {
         self.run += 1;
-        self.far.meet();
-        self.far.meet();
+        while !self.far.is_over(self.run) {
+            std::thread::sleep(LATER);
+        }
+        self.far.part();
+    }
+
+    /// *Collective.* Do something as rank 0, while all others stand by.
+    pub fn alone<R>(&mut self, body: impl FnOnce() -> R) -> R {
+        self.run += 1;
+        let result = body();
+        self.far.end(self.run);
+        self.far.part();
+        result
     }
 
     /// The ranks to steal from, near ones first.
-    fn victims(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+    fn victims(&self) -> impl Iterator<Item = usize> + '_ {
         self.others.iter().copied().filter(|&rank| rank < self.present)
     }
 }
 
 impl Pool {
     /// *Collective.* Run `root`, which rank 0 gives, and everything it spawns to the end, on the pools of all ranks, and give
-    /// the answer to rank 0. All ranks have the same work.
+    /// the answer to rank 0. All ranks have the same work. If a task panics, all ranks get an error, and that of the rank
+    /// where it did has its message.
     ///
     /// The thread that calls this is the gate: a pool with N workers runs tasks on N - 1 of them.
+    ///
+    /// # Panics
+    /// If there is no other worker.
     pub fn run_between<W: Work>(
         &mut self,
         gate: &mut Gate<'_>,
         work: &W,
         root: Option<W::Task>,
     ) -> Result<Option<W::Answer>, Panicked> {
+        assert!(self.options().workers > 1, "a gate runs no tasks");
         debug_assert_eq!(root.is_some(), gate.far.rank() == 0, "rank 0 gives the root");
         gate.run += 1;
-        gate.far.meet();
-        let answer = self.run_led(work, |leader| leader.keep_gate(gate, root));
-        gate.far.meet();
+        let answer = self.run_led(work, true, |leader| leader.keep_gate(gate, root));
+        gate.far.part();
         answer
     }
 }
 
-/// Whose task it is that the gate has in its deque.
+/// Whose task it is that came in.
 #[derive(Copy, Clone)]
 pub(crate) enum Origin {
     /// The one that all others come from.
@@ -93,15 +109,15 @@ pub(crate) enum Origin {
 }
 
 /// A task that came in.
-pub(crate) struct Incoming {
+pub(crate) struct Import {
     pub(crate) origin: Origin,
-    /// The result is on its way.
-    pub(crate) is_told: bool,
+    /// Which of the gate's result cells is for it.
+    pub(crate) position: u32,
 }
 
 /// A task that went out: whose it is, and who has it.
 #[derive(Copy, Clone)]
-pub(crate) struct Outgoing {
+pub(crate) struct Export {
     pub(crate) worker: u32,
     pub(crate) position: u32,
     pub(crate) rank: usize,
@@ -115,43 +131,76 @@ pub(crate) struct Asked {
     pub(crate) since: Instant,
 }
 
+/// A request of another rank, for which workers of this one are asked in turn.
+pub(crate) struct Errand {
+    pub(crate) request: Request,
+    /// Workers that were not asked yet.
+    pub(crate) left: Vec<usize>,
+    /// One was, and will answer.
+    pub(crate) is_out: bool,
+}
+
 /// What passes a gate in a run.
 pub(crate) struct Traffic {
-    /// By position in the gate's deque.
-    pub(crate) incoming: Vec<Incoming>,
-    pub(crate) outgoing: [Option<Outgoing>; SLOTS],
+    pub(crate) imports: Vec<Import>,
+    /// Result cells of the gate that are for no task.
+    free: Vec<u32>,
+    pub(crate) exports: [Option<Export>; SLOTS],
     pub(crate) asked: Option<Asked>,
-    /// Whom to turn to next, and how many had nothing in a row.
-    next: usize,
+    pub(crate) errand: Option<Errand>,
+    /// Others know that a task has panicked.
+    pub(crate) is_poison_told: bool,
+    /// Who has just had something.
+    favourite: Option<usize>,
+    /// Requests to others, and how many in a row brought nothing.
+    turn: usize,
     refusals: u32,
     not_before: Instant,
 }
 
 impl Traffic {
     pub(crate) fn new() -> Traffic {
-        let not_before = Instant::now();
-        Traffic { incoming: Vec::new(), outgoing: [None; SLOTS], asked: None, next: 0, refusals: 0, not_before }
+        Traffic {
+            imports: Vec::new(),
+            free: (0..MOST_IMPORTS).collect(),
+            exports: [None; SLOTS],
+            asked: None,
+            errand: None,
+            is_poison_told: false,
+            favourite: None,
+            turn: 0,
+            refusals: 0,
+            not_before: Instant::now(),
+        }
     }
 
-    /// A slot that is free.
+    /// A result cell for one more task that comes in.
+    pub(crate) fn new_position(&mut self, origin: Origin) -> u32 {
+        let position = self.free.pop().expect("nobody asks for more tasks than there is room for");
+        self.imports.push(Import { origin, position });
+        position
+    }
+
+    /// The result of a task has been told.
+    pub(crate) fn forget_import(&mut self, at: usize) {
+        self.free.push(self.imports.swap_remove(at).position);
+    }
+
+    /// Where the result of one more task that goes out can arrive.
     pub(crate) fn free_slot(&self) -> Option<usize> {
-        self.outgoing.iter().position(Option::is_none)
+        self.exports.iter().position(Option::is_none)
     }
 
-    /// How many tasks may go out at once.
-    pub(crate) fn wanted(tactics: &Tactics, spare: usize) -> usize {
-        tactics.wanted(spare).clamp(1, MOST_TASKS)
-    }
-
-    /// Whom to ask now, if anybody.
+    /// Whom to ask now, if anybody: the one that has just had something; else, every other time, one that has tasks of this rank.
     fn victim(&self, gate: &Gate<'_>) -> Option<usize> {
-        if self.asked.is_some() || Instant::now() < self.not_before {
+        if self.asked.is_some() || self.free.len() < MOST_TASKS || Instant::now() < self.not_before {
             return None;
         }
-        // Every other time one who has a task of ours.
-        let mut thieves = self.outgoing.iter().flatten().map(|outgoing| outgoing.rank);
-        let leap = if self.next.is_multiple_of(2) { thieves.next() } else { None };
-        leap.or_else(|| gate.victims().cycle().nth(self.next / 2 % gate.victims().count().max(1)))
+        let pick = |ranks: &[usize]| ranks.get(self.turn / 2 % ranks.len().max(1)).copied();
+        let thieves = || self.exports.iter().flatten().map(|export| export.rank).collect::<Vec<_>>();
+        let leap = if self.turn.is_multiple_of(2) { pick(&thieves()) } else { None };
+        let in_turn = || gate.victims().nth(self.turn % gate.victims().count().max(1));
+        self.favourite.or(leap).or_else(in_turn)
     }
 
     /// Ask somebody for tasks, if it is time to.
@@ -159,7 +208,6 @@ impl Traffic {
         let Some(rank) = self.victim(gate) else { return false };
         gate.requests += 1;
         let (number, since) = (gate.requests, Instant::now());
-        self.next += 1;
         if gate.far.ask(rank, number) {
             self.asked = Some(Asked { number, rank, since });
         } else {
@@ -170,20 +218,24 @@ impl Traffic {
 
     /// Somebody had nothing.
     pub(crate) fn note_refusal(&mut self, gate: &Gate<'_>) {
+        self.favourite = None;
+        self.turn += 1;
         self.refusals += 1;
-        let rounds = self.refusals / gate.victims().count() as u32;
-        let pause = SOON.saturating_mul(1 << rounds.min(8)).min(LONGEST_PAUSE);
-        self.not_before = Instant::now() + pause;
+        let rounds = self.refusals / gate.victims().count().max(1) as u32;
+        self.not_before = Instant::now() + SOON.saturating_mul(1 << rounds.min(8)).min(LONGEST_PAUSE);
     }
 
-    /// Somebody had something, and is the first to be asked again.
-    pub(crate) fn note_success(&mut self) {
-        (self.refusals, self.not_before) = (0, Instant::now());
-        self.next = self.next.saturating_sub(1);
+    /// Somebody had something.
+    pub(crate) fn note_success(&mut self, rank: usize) {
+        (self.favourite, self.refusals, self.not_before) = (Some(rank), 0, Instant::now());
     }
 
     /// How long the gate may sleep if nobody of its own pool wakes it.
     pub(crate) fn patience(&self) -> Duration {
-        if self.asked.is_some() || self.outgoing.iter().any(Option::is_some) { SOON } else { LATER }
+        if self.asked.is_some() || self.exports.iter().any(Option::is_some) {
+            return SOON;
+        }
+        let pause = self.not_before.saturating_duration_since(Instant::now());
+        if pause.is_zero() { LATER } else { pause.clamp(SOON, LATER) }
     }
 }

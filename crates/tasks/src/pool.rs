@@ -94,7 +94,7 @@ struct Job {
     take_part: unsafe fn(*const (), usize),
 }
 
-// SAFETY: `data` points to a `Run`, which is shared between threads by reference and is Sync (its parts are); `Pool::run`
+// SAFETY: `data` points to a `Run`, which is shared between threads by reference and is Sync (its parts are); `Pool::run_led`
 // keeps it alive until all workers have left.
 unsafe impl Send for Job {}
 
@@ -153,16 +153,19 @@ impl<D: Deque> Pool<D> {
 
     /// Run `root` and everything it spawns to the end, on all workers.
     pub fn run<W: Work>(&mut self, work: &W, root: W::Task) -> Result<W::Answer, Panicked> {
-        self.run_led(work, |leader| leader.lead(root)).map(|answer| answer.expect("nobody has panicked"))
+        self.run_led(work, false, |leader| leader.lead(root)).map(|answer| answer.expect("nobody has panicked"))
     }
 
-    /// Start all workers, and have `lead` done by the first of them. What it gives, unless a task has panicked.
+    /// Start all workers, and have `lead` done by the first of them, which is a gate or not. What it gives, unless a task has
+    /// panicked.
     pub(crate) fn run_led<W: Work>(
         &mut self,
         work: &W,
+        gated: bool,
         lead: impl FnOnce(&mut Worker<'_, W, D>) -> Option<W::Answer>,
     ) -> Result<Option<W::Answer>, Panicked> {
         let crew = &self.shared.crew;
+        crew.set_gated(gated);
         let run = Run { work, crew, options: &self.options };
         let job = Job { data: (&raw const run).cast(), take_part: Run::<W, D>::take_part };
         *self.shared.job.lock().expect("nobody panics with this lock") = Some(job);
@@ -251,7 +254,7 @@ impl Drop for AbortOnUnwind {
 fn wait_for_runs<D: Deque>(shared: &Shared<D>, number: usize) {
     while wait_for_start(&shared.crew.mates()[number].attention) {
         let job = shared.job.lock().expect("nobody panics with this lock").expect("a run has begun");
-        // SAFETY: `Pool::run` made the job from a live `Run` of these types, and waits until this worker has left.
+        // SAFETY: `Pool::run_led` made the job from a live `Run` of these types, and waits until this worker has left.
         follow(&shared.crew, || unsafe { (job.take_part)(job.data, number) });
     }
 }

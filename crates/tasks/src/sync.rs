@@ -3,21 +3,21 @@
 #[cfg(loom)]
 pub use loom::{
     sync::Mutex,
-    sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
+    sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering},
     thread,
 };
 
 #[cfg(shuttle)]
 pub use shuttle::{
     sync::Mutex,
-    sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
+    sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering},
     thread,
 };
 
 #[cfg(not(any(loom, shuttle)))]
 pub use std::{
     sync::Mutex,
-    sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
+    sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering},
     thread,
 };
 

@@ -267,13 +267,11 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
     /// Is the oldest task large enough for the way to worker `number`? Within a process, every task is.
     fn is_worth_the_way(&self, number: usize) -> bool {
         let least = self.tactics.least_far;
-        least == 0 || self.crew.is_here(number) || self.has_task_of(least)
-    }
-
-    /// Is the oldest task at least this large?
-    fn has_task_of(&self, size: u32) -> bool {
+        if least == 0 || self.crew.is_near(number) {
+            return true;
+        }
         let oldest = self.received.first().map(|parcel| parcel.task).or_else(|| self.me.deque.oldest(&self.own));
-        oldest.is_some_and(|task| size == 0 || self.work.is_at_least(&self.state, task, size))
+        oldest.is_some_and(|task| self.work.is_at_least(&self.state, task, least))
     }
 
     /// Give the oldest task to a worker that waits for one, if that is worth the trouble.
@@ -445,15 +443,6 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
 
     /// Steal from one worker and run what it gives; false when it gives nothing.
     fn steal_from(&mut self, victim: usize) -> bool {
-        let any = self.obtain_from(victim);
-        if any {
-            self.run_received();
-        }
-        any
-    }
-
-    /// Steal from one worker, and keep what it gives; false when it gives nothing.
-    fn obtain_from(&mut self, victim: usize) -> bool {
         let mate = &self.crew.mates()[victim];
         if mate.transfer.is_wanted() {
             // It has nothing to spare.
@@ -486,6 +475,7 @@ impl<'r, W: Work + ?Sized, D: Deque> Worker<'r, W, D> {
         if !self.crew.is_here(victim) {
             self.statistics.between_ns.record(nanoseconds);
         }
+        self.run_received();
         true
     }
 

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tremula_fabric::{Fabric, threads};
-use tremula_tasks::{Deque, Gate, Panicked, Pool, PoolOptions, StealAmount, Tactics, Work, Worker};
+use tremula_tasks::{Deque, Gate, MOST_WORDS, Panicked, Pool, PoolOptions, StealAmount, Tactics, Work, Worker};
 
 /// Fibonacci numbers, one task per call; panics at `poison`.
 struct Fibonacci {
@@ -63,22 +63,107 @@ fn pools_of_several_ranks_give_right_results() {
 
 #[test]
 fn a_panic_anywhere_ends_the_run_everywhere_and_pools_go_on() {
+    let shapes =
+        [(3, 2, StealAmount::One), (2, 1, StealAmount::Many(8)), (2, 1, StealAmount::Half), (4, 1, StealAmount::One)];
     for round in 0..20 {
-        let roots = [(Fibonacci { poison: round % 4 }, 16 + round % 5), (Fibonacci { poison: u64::MAX }, 15)];
-        let all = on_ranks(3, 2, Tactics::default(), &roots);
-        assert!(all[0][0].is_err(), "rank 0 has no answer");
-        let told = all.iter().filter_map(|answers| answers[0].as_ref().err());
-        assert!(told.map(Panicked::message).any(|message| message == "as the test wants"));
-        assert_eq!(all[0][1].as_ref().unwrap(), &Some(610));
+        for (ranks, workers, amount) in shapes {
+            let roots = [(Fibonacci { poison: round % 4 }, 16 + round % 5), (Fibonacci { poison: u64::MAX }, 15)];
+            let all = on_ranks(ranks, workers, Tactics { amount, ..Tactics::default() }, &roots);
+            let told = all.iter().map(|outcomes| outcomes[0].as_ref().expect_err("no rank has an answer").message());
+            assert!(told.into_iter().any(|message| message == "as the test wants"));
+            assert_eq!(all[0][1].as_ref().unwrap(), &Some(610));
+        }
     }
 }
 
+/// Tasks of as many words as there can be, which say what they are; a root without words spawns them.
+struct Long {
+    leaves: u64,
+    /// Leaves that were run, by rank.
+    run: [AtomicUsize; 3],
+}
+
+impl Long {
+    fn leaf(number: u64) -> [u64; MOST_WORDS] {
+        std::array::from_fn(|at| number.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(at as u32))
+    }
+}
+
+struct LongOf<'a>(&'a Long, usize);
+
+impl Work for LongOf<'_> {
+    type Task = [u64; MOST_WORDS];
+    type Answer = u64;
+    type State = ();
+    fn state(&self, _: usize) {}
+    fn run<D: Deque>(&self, worker: &mut Worker<'_, Self, D>, task: Self::Task) -> u64 {
+        if task != [0; MOST_WORDS] {
+            let number = (1..=self.0.leaves).find(|&number| Long::leaf(number)[0] == task[0]);
+            assert_eq!(number.map(Long::leaf), Some(task), "a task came in parts");
+            self.0.run[self.1].fetch_add(1, Ordering::Relaxed);
+            return 1;
+        }
+        // More at a time than there are slots.
+        (1..=self.0.leaves).for_each(|number| worker.spawn(Long::leaf(number)));
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let elsewhere = || self.0.run.iter().map(|run| run.load(Ordering::Relaxed)).sum::<usize>();
+        while (elsewhere() as u64) < self.0.leaves / 2 && Instant::now() < deadline {
+            worker.poll();
+            std::thread::yield_now();
+        }
+        (0..self.0.leaves).map(|_| worker.join()).sum()
+    }
+}
+
+#[test]
+fn many_long_tasks_travel() {
+    const LEAVES: u64 = 2000;
+    for amount in [StealAmount::One, StealAmount::Many(100), StealAmount::Half] {
+        let work = Long { leaves: LEAVES, run: Default::default() };
+        let answers = threads::run(3, |fabric| {
+            let tactics = Tactics { amount, ..Tactics::default() };
+            let (mut pool, mut gate) = (pool(1, tactics), Gate::new(fabric).unwrap());
+            let root = (fabric.rank() == 0).then_some([0; MOST_WORDS]);
+            pool.run_between(&mut gate, &LongOf(&work, fabric.rank()), root).unwrap()
+        });
+        assert_eq!(answers.unwrap(), [Some(LEAVES), None, None]);
+        let run = work.run.map(AtomicUsize::into_inner);
+        assert!(
+            run.iter().sum::<usize>() == LEAVES as usize && run.iter().filter(|&&run| run > 0).count() > 1,
+            "{run:?}"
+        );
+    }
+}
+
+/// Many more tasks than a gate has room for, which come and go at any time, so that some are always there.
+#[test]
+fn more_tasks_pass_a_gate_than_there_is_room_for() {
+    let tactics = Tactics { amount: StealAmount::Many(16), ..Tactics::default() };
+    let begun = [const { AtomicUsize::new(0) }; 3];
+    const LEAVES: u64 = 16_000;
+    threads::run(3, |fabric| {
+        // No rank waits for another to begin.
+        let roll = Roll { begun: &begun, rank: fabric.rank(), deadline: Instant::now(), root_waits: true };
+        let (mut pool, mut gate) = (pool(2, tactics), Gate::new(fabric).unwrap());
+        for _ in 0..3 {
+            let answer = pool.run_between(&mut gate, &roll, (fabric.rank() == 0).then_some(LEAVES)).unwrap();
+            assert_eq!(answer, (fabric.rank() == 0).then_some(LEAVES));
+        }
+    })
+    .unwrap();
+    let begun = begun.map(AtomicUsize::into_inner);
+    assert_eq!(begun.iter().sum::<usize>(), 3 * LEAVES as usize, "{begun:?}");
+    // More than a gate has result cells for at a time.
+    assert!(begun[1] > 256 || begun[2] > 256, "{begun:?}");
+}
+
 /// Tasks that end only when some of them have begun on every rank, or after a while: `begun` are those of this rank.
-#[derive(Clone)]
 struct Roll<'a> {
     begun: &'a [AtomicUsize],
     rank: usize,
     deadline: Instant,
+    /// Does the root wait until half of its tasks have begun?
+    root_waits: bool,
 }
 
 const LEAVES: u64 = 40;
@@ -90,7 +175,13 @@ impl Work for Roll<'_> {
     fn state(&self, _: usize) {}
     fn run<D: Deque>(&self, worker: &mut Worker<'_, Self, D>, leaves: u64) -> u64 {
         if leaves > 0 {
+            let before: usize = self.begun.iter().map(|begun| begun.load(Ordering::Relaxed)).sum();
             (0..leaves).for_each(|_| worker.spawn(0));
+            let all = || self.begun.iter().map(|begun| begun.load(Ordering::Relaxed)).sum::<usize>() - before;
+            while self.root_waits && (all() as u64) < leaves / 2 {
+                worker.poll();
+                std::thread::yield_now();
+            }
             return (0..leaves).map(|_| worker.join()).sum();
         }
         self.begun[self.rank].fetch_add(1, Ordering::Relaxed);
@@ -111,7 +202,7 @@ impl Work for Roll<'_> {
 fn begun(least_far: u32, time: Duration) -> (Vec<usize>, u64) {
     let begun = [const { AtomicUsize::new(0) }; 3];
     let all = threads::run(3, |fabric| {
-        let roll = Roll { begun: &begun, rank: fabric.rank(), deadline: Instant::now() + time };
+        let roll = Roll { begun: &begun, rank: fabric.rank(), deadline: Instant::now() + time, root_waits: false };
         let tactics = Tactics { least_far, ..Tactics::default() };
         let (mut pool, mut gate) = (pool(2, tactics), Gate::new(fabric).unwrap());
         let answer = pool.run_between(&mut gate, &roll, (fabric.rank() == 0).then_some(LEAVES)).unwrap();

@@ -39,11 +39,17 @@ impl Private {
     }
 }
 
+/// For a gate, which has no tasks of its own: results of those that it has taken in.
 #[cfg(not(any(loom, shuttle)))]
 impl Private {
-    /// What became of the task at `position`: pending, too, if nobody has taken it yet.
-    pub(crate) fn outcome<T: Plain>(&self, owner: &Own<T>, position: usize) -> Outcome {
-        if position < owner.thieves.len() { self.results.cell(position).outcome() } else { Outcome::Pending }
+    /// A result is to arrive at `position`.
+    pub(crate) fn expect(&self, position: u32) {
+        self.results.cell(position as usize).expect();
+    }
+
+    /// What became of it.
+    pub(crate) fn outcome(&self, position: u32) -> Outcome {
+        self.results.cell(position as usize).outcome()
     }
 }
 

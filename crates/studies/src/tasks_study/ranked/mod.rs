@@ -1,8 +1,8 @@
 //! Work stealing between processes: `tremula bench tasks` under a launcher of MPI.
 //!
 //! The workers of all ranks are one crew whose cells lie in memory that all of them address, as in exploration by ranks of
-//! one host. Ranks of several hosts have a pool each, and a gate that carries tasks between them. First a program in which one worker has all tasks tells how long a steal takes, within a process and between
-//! two. Then each program runs as a sequential twin on rank 0, and by several numbers of ranks and workers; every answer is
+//! one host. Ranks of several hosts have a pool each, and a gate that carries tasks between them. First a program in which one
+//! worker has all tasks tells how long a steal takes, within a process and between two. Then each program runs as a sequential twin on rank 0, and by several numbers of ranks and workers; every answer is
 //! checked, and shapes take turns. Every rank has its own copy of a program. Programs whose answer is in the memory of one
 //! process are left out.
 //!
@@ -236,8 +236,11 @@ impl Runs {
     }
 
     fn latency(&self) -> LatencyReport {
-        let way = if self.alliance.processes > 1 { Way::Between } else { Way::Within };
-        LatencyReport { tactic: self.tactic, way, latency_ns: self.sum().latency_ns }
+        let (way, latency_ns) = match self.alliance.processes {
+            1 => (Way::Within, self.sum().within_ns()),
+            _ => (Way::Between, self.sum().between_ns),
+        };
+        LatencyReport { tactic: self.tactic, way, latency_ns }
     }
 
     fn summary(self, sequential: &Spread) -> ShapeReport {

@@ -78,8 +78,8 @@ fn through_gates<F: Fabric>(
     let pool = (rank < processes).then(|| Pool::new(options)).transpose();
     let mut pool = agree(fabric, pool.map_err(StudyError::from))?;
     let small = warm_up();
-    let mut run = |program: &dyn ForRanks| -> Result<Option<u64>, Panicked> {
-        match &mut pool {
+    let mut run = |pool: &mut Option<Pool>, program: &dyn ForRanks| -> Result<Option<u64>, Panicked> {
+        match pool {
             Some(pool) => program.between(pool, gate, rank == 0),
             None => {
                 gate.stand_by();
@@ -87,24 +87,23 @@ fn through_gates<F: Fabric>(
             }
         }
     };
-    let mut whole = || {
-        (0..WARM_UPS).try_for_each(|_| run(&small).map(drop))?;
-        let start = Instant::now();
-        run(subject.program).map(|answer| (answer, start.elapsed().as_secs_f64()))
-    };
     let told = |panicked| StudyError::Panicked { run: subject.name.clone(), panicked };
-    let (answer, seconds) = agree(
-        fabric,
-        whole().map_err(told).and_then(|(answer, seconds)| match answer {
-            Some(answer) if answer != subject.expected => {
-                Err(StudyError::WrongAnswer { run: subject.name.clone(), answer, expected: subject.expected })
-            }
-            answer => Ok((answer, seconds)),
-        }),
-    )?;
+    // A panic is an error on all ranks, so that they all end here.
+    (0..WARM_UPS).try_for_each(|_| run(&mut pool, &small).map(drop)).map_err(told)?;
+    let before = pool.as_ref().map(Pool::statistics).unwrap_or_default();
+    let start = Instant::now();
+    let answer = run(&mut pool, subject.program).map_err(told);
+    let seconds = start.elapsed().as_secs_f64();
+    let checked = answer.and_then(|answer| match answer {
+        Some(answer) if answer != subject.expected => {
+            Err(StudyError::WrongAnswer { run: subject.name.clone(), answer, expected: subject.expected })
+        }
+        answer => Ok(answer),
+    });
+    let answer = agree(fabric, checked)?;
     let mut own = Steals::default();
     if let Some(pool) = &pool {
-        own.add(&Default::default(), &pool.statistics());
+        own.add(&before, &pool.statistics());
     }
     let all = fabric.gather(0, &own.to_words())?.unwrap_or_default();
     let steals = all.iter().take(processes).map(|words| Steals::from_words(words)).collect();
