@@ -274,6 +274,21 @@ mutant hunger-lowered-after-the-scan crates/tasks/src/worker.rs shuttle tasks ev
         }
 END
 
+mutant gate-keeps-a-panic-to-itself crates/tasks/src/worker/gate.rs unit tasks a_panic_anywhere --test gate <<'END'
+            gate.far.poison(gate.run);
+====
+END
+mutant gate-takes-small-tasks crates/tasks/src/crew.rs unit tasks small_tasks_stay --test gate <<'END'
+        self.is_here(number) && !(number == self.here.start && self.gated.load(Ordering::Relaxed))
+====
+        self.is_here(number)
+END
+mutant gate-loses-result-cells crates/tasks/src/gate.rs unit tasks more_tasks_pass --test gate <<'END'
+        self.free.push(self.imports.swap_remove(at).position);
+====
+        self.imports.swap_remove(at);
+END
+
 # ---- safepoints -----------------------------------------------------------------------------------------------------
 
 mutant stale-allocation crates/table/src/shared/safepoint.rs shuttle table collection <<'END'

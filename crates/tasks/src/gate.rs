@@ -63,8 +63,9 @@ impl<'f> Gate<'f> {
     /// *Collective.* Do something as rank 0, while all others stand by.
     pub fn alone<R>(&mut self, body: impl FnOnce() -> R) -> R {
         self.run += 1;
+        let ends = Ends(&self.far, self.run);
         let result = body();
-        self.far.end(self.run);
+        drop(ends);
         self.far.part();
         result
     }
@@ -72,6 +73,15 @@ impl<'f> Gate<'f> {
     /// The ranks to steal from, near ones first.
     fn victims(&self) -> impl Iterator<Item = usize> + '_ {
         self.others.iter().copied().filter(|&rank| rank < self.present)
+    }
+}
+
+/// Ends a run, whatever happens: others would wait for ever.
+struct Ends<'a, 'f>(&'a Far<'f>, u64);
+
+impl Drop for Ends<'_, '_> {
+    fn drop(&mut self) {
+        self.0.end(self.1);
     }
 }
 

@@ -224,3 +224,15 @@ fn every_rank_gets_tasks_and_each_runs_once() {
 fn small_tasks_stay() {
     assert_eq!(begun(6, Duration::from_millis(20)), (vec![LEAVES as usize, 0, 0], 0));
 }
+
+#[test]
+fn nobody_stands_by_for_one_that_has_panicked() {
+    let stood_by = threads::run(3, |fabric| {
+        let mut gate = Gate::new(fabric).unwrap();
+        match fabric.rank() {
+            0 => gate.alone(|| std::panic::resume_unwind(Box::new("as the test wants"))),
+            _ => gate.stand_by(),
+        }
+    });
+    assert!(stood_by.is_err());
+}
