@@ -191,6 +191,11 @@ impl Traffic {
         position
     }
 
+    /// Is that the root, which came from nowhere?
+    pub(crate) fn is_root(&self, position: u32) -> bool {
+        self.imports.iter().any(|import| import.position == position && matches!(import.origin, Origin::Root))
+    }
+
     /// The result of a task has been told.
     pub(crate) fn forget_import(&mut self, at: usize) {
         self.free.push(self.imports.swap_remove(at).position);

@@ -180,12 +180,7 @@ impl<W: Work> Worker<'_, W, Private> {
     /// Give another rank what is at hand: tasks that came from workers for it, or some that came from other ranks.
     fn answer_from_afar(&mut self, gate: &Gate<'_>, traffic: &mut Traffic, errand: &Errand) {
         let mut tasks = Vec::new();
-        // A worker that has given a task has found it large enough; what came in otherwise was not looked at here.
-        let least = self.tactics.least_far;
-        let is_large = |parcel: &Parcel<W::Task>| {
-            least == 0 || parcel.victim != self.number as u32 || self.work.is_at_least(&self.state, parcel.task, least)
-        };
-        while tasks.len() < MOST_TASKS && self.received.first().is_some_and(is_large) && !self.is_poisoned() {
+        while tasks.len() < MOST_TASKS && self.has_task_for_others(traffic) && !self.is_poisoned() {
             let Some(slot) = traffic.free_slot() else { break };
             let Parcel { task, victim, position } = self.received.remove(0);
             gate.far.expect(slot);
@@ -194,6 +189,14 @@ impl<W: Work> Worker<'_, W, Private> {
         }
         self.statistics.gifts += tasks.len() as u64;
         gate.far.give(errand.request, &tasks);
+    }
+
+    /// May the first task at hand go out? The root stays where it is, and what has come from another rank has been found large
+    /// enough there, as has what a worker has given.
+    fn has_task_for_others(&self, traffic: &Traffic) -> bool {
+        let is_root =
+            |parcel: &Parcel<W::Task>| parcel.victim == self.number as u32 && traffic.is_root(parcel.position);
+        self.received.first().is_some_and(|parcel| !is_root(parcel))
     }
 
     /// Take in what another rank has answered.
