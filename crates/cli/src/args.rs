@@ -42,10 +42,11 @@ the groups in turn, the deepest first. See docs/gpu.md.
 For Petri nets, saturation and auto hold a contest of orders and ways to
 explore; the worker threads are for the contestants.
 
-Under mpirun, the processes hold the diagrams of a .bdd model together; for a
-Petri net they race different orders and strategies, and all stop when one is
-done. --workers and --mem are for each process; those of one machine share a
-percentage of it. See docs/cluster.md.
+Under mpirun, the processes of one host hold the diagrams of a .bdd or .ldd
+model together, and those of several hosts a part of the states of a .bdd model
+each; for a Petri net they race different orders and strategies, and all stop
+when one is done. --workers and --mem are for each process; those of one machine
+share a percentage of it. See docs/cluster.md.
 
 Orders of Petri nets:
   given, force, sloan, sloan-bipartite, cuthill-mckee, cuthill-mckee-bipartite,

@@ -87,7 +87,11 @@ use std::time::Instant;
 fn main() {
     let started = Instant::now();
     error::exit_on_panic();
-    let exit = dispatch(Args::parse(), started).unwrap_or_else(|failure| {
+    let args = Args::try_parse().unwrap_or_else(|told| {
+        ranks::leave_to_first(told.exit_code());
+        told.exit()
+    });
+    let exit = dispatch(args, started).unwrap_or_else(|failure| {
         output::to_stderr(&format!("tremula: {failure}\n"));
         failure.exit()
     });

@@ -72,7 +72,7 @@ impl Meter {
             table_nodes: counters.capacity,
             table_fill: micros(numbers::ratio(counters.nodes, counters.capacity)),
             cache_hit_rate: micros(numbers::ratio(counters.hits, counters.lookups)),
-            memory_used: run.budget.used() as u64,
+            memory_used: memory_used(run, counters),
             memory_budget: run.budget.limit() as u64,
             created_nodes: counters.created,
             nodes_per_second: self.rate.round(),
@@ -154,7 +154,7 @@ pub fn full_status(run: &Run, measures: &Measures, counters: &Counters) -> Strin
             ),
         ),
         line("cache", cache(counters)),
-        line("memory", memory(run)),
+        line("memory", memory(measures, run)),
         line("garbage", garbage(counters)),
     ]
     .concat()
@@ -175,9 +175,14 @@ pub fn cache(counters: &Counters) -> String {
     )
 }
 
+/// Bytes of the budget in use. A table that ranks have together is in none of their budgets: to each, its share of it.
+fn memory_used(run: &Run, counters: &Counters) -> u64 {
+    (run.budget.used() as u64).max(counters.bytes / u64::from(run.ranks))
+}
+
 /// The budget in words.
-fn memory(run: &Run) -> String {
-    format!("{} of {} in use", numbers::bytes(run.budget.used() as u64), numbers::bytes(run.budget.limit() as u64))
+fn memory(measures: &Measures, run: &Run) -> String {
+    format!("{} of {} in use", numbers::bytes(measures.memory_used), numbers::bytes(run.budget.limit() as u64))
 }
 
 /// Collections in words.

@@ -1,11 +1,16 @@
 //! This program as one of several processes that a launcher of MPI has started.
 
-use crate::error::Failure;
+use crate::error::{Exit, Failure, end};
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, Read};
 use std::path::Path;
-use tremula_fabric::launched_ranks;
+use std::thread;
+use std::time::Duration;
+use tremula_fabric::{launched_rank, launched_ranks};
+
+/// How long other processes let the first one tell what all of them have found wrong.
+const FIRST: Duration = Duration::from_millis(500);
 
 /// Has a launcher started more than this process?
 pub fn are_several() -> bool {
@@ -15,10 +20,20 @@ pub fn are_several() -> bool {
 /// Commands that know nothing of ranks would do the same work, and print the same result, once for each.
 pub fn refuse_several() -> Result<(), Failure> {
     if are_several() {
+        leave_to_first(Exit::Input.code());
         let message = "this command runs in one process, but a launcher of MPI has started several";
         return Err(Failure::Input(message.to_owned()));
     }
     Ok(())
+}
+
+/// What all processes of a launcher find wrong in the same words on the command line, the first of them tells. The others end, a little
+/// later, since launchers end all when one does.
+pub fn leave_to_first(code: i32) {
+    if launched_rank().is_some_and(|rank| rank > 0) {
+        thread::sleep(FIRST);
+        end(code);
+    }
 }
 
 /// A number by which files that differ are told apart.
@@ -96,7 +111,7 @@ mod with_mpi {
 
 #[cfg(not(feature = "mpi"))]
 mod without_mpi {
-    use crate::error::Failure;
+    use crate::error::{Exit, Failure, end};
     use tremula_fabric::threads::ThreadFabric;
 
     /// There are no ranks whose processes could die.

@@ -161,6 +161,22 @@ fn the_study_of_explorations_starts_ranks_itself() {
 }
 
 #[test]
+fn what_is_wrong_on_the_command_line_is_told_once() {
+    let bakery = model("beem/bakery.1.bdd");
+    let wrong = [
+        (&["reach", &bakery, "--wrokers", "2"][..], "unexpected argument"),
+        (&["info", &bakery], "runs in one process"),
+    ];
+    for (arguments, told) in wrong {
+        let output = mpirun(3, arguments);
+        assert_eq!(code(&output), exit::INPUT, "{output:?}");
+        assert_eq!(stderr(&output).matches(told).count(), 1, "{output:?}");
+    }
+    let output = mpirun(3, &["--version"]);
+    assert_eq!((code(&output), stdout(&output).lines().count()), (exit::COMPLETE, 1), "{output:?}");
+}
+
+#[test]
 fn ranks_explore_together() {
     let bakery = model("beem/bakery.1.bdd");
     for (ranks, strategy, block) in [(2, "par", "0"), (3, "chaining", "7"), (4, "bfs", "20")] {
