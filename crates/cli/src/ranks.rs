@@ -111,7 +111,7 @@ mod with_mpi {
 
 #[cfg(not(feature = "mpi"))]
 mod without_mpi {
-    use crate::error::{Exit, Failure, end};
+    use crate::error::Failure;
     use tremula_fabric::threads::ThreadFabric;
 
     /// There are no ranks whose processes could die.
