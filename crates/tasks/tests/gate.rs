@@ -1,34 +1,14 @@
 //! Pools of several ranks that steal from each other: answers, panics, several runs, what may travel. Ranks are threads here; the
 //! studies run the same under mpirun.
+#![cfg(not(any(loom, shuttle)))]
 
+mod common;
+
+use common::Fibonacci;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tremula_fabric::{Fabric, threads};
 use tremula_tasks::{Deque, Gate, MOST_WORDS, Panicked, Pool, PoolOptions, StealAmount, Tactics, Work, Worker};
-
-/// Fibonacci numbers, one task per call; panics at `poison`.
-struct Fibonacci {
-    poison: u64,
-}
-
-impl Work for Fibonacci {
-    type Task = u64;
-    type Answer = u64;
-    type State = ();
-    fn state(&self, _: usize) {}
-    fn run<D: Deque>(&self, worker: &mut Worker<'_, Self, D>, n: u64) -> u64 {
-        if n == self.poison {
-            // Not `panic!`, of which hundreds would be printed.
-            std::panic::resume_unwind(Box::new("as the test wants"));
-        }
-        if n < 2 {
-            return n;
-        }
-        worker.spawn(n - 2);
-        let first = self.run(worker, n - 1);
-        first + worker.join()
-    }
-}
 
 fn pool(workers: usize, tactics: Tactics) -> Pool {
     Pool::new(PoolOptions { workers: workers + 1, tactics, ..PoolOptions::default() }).unwrap()

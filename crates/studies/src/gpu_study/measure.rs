@@ -148,11 +148,12 @@ fn measure_model(
             Ok(reached) => {
                 seconds.push(began.elapsed().as_secs_f64());
                 let found = count(&space, &reached.states, model)?;
-                if states.as_ref().is_some_and(|before| *before != found) {
-                    let problem = "a model has another number of states in another run";
-                    return Err(StudyError::WrongTable { run: name.to_owned(), problem });
+                match states.replace(found.clone()) {
+                    Some(expected) if expected != found => {
+                        return Err(StudyError::Disagreement { run: name.to_owned(), answer: found, expected });
+                    }
+                    _ => {}
                 }
-                states = Some(found);
             }
             Err(stopped) if stopped.error == Error::TableFull => {}
             Err(stopped) => return Err(stopped.error.into()),

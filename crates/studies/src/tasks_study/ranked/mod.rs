@@ -2,9 +2,9 @@
 //!
 //! The workers of all ranks are one crew whose cells lie in memory that all of them address, as in exploration by ranks of
 //! one host. Ranks of several hosts have a pool each, and a gate that carries tasks between them. First a program in which one
-//! worker has all tasks tells how long a steal takes, within a process and between two. Then each program runs as a sequential twin on rank 0, and by several numbers of ranks and workers; every answer is
-//! checked, and shapes take turns. Every rank has its own copy of a program. Programs whose answer is in the memory of one
-//! process are left out.
+//! worker has all tasks tells how long a steal takes, within a process and between two. Then each program runs as a sequential
+//! twin on rank 0, and by several numbers of ranks and workers; every answer is checked, and shapes take turns. Every rank has its
+//! own copy of a program. Programs whose answer is in the memory of one process are left out.
 //!
 //! ```
 //! use tremula_fabric::threads;
