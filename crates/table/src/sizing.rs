@@ -38,7 +38,7 @@ pub struct Sizing {
     pub cache_per_node: f64,
     /// Nodes to start with.
     pub initial_nodes: usize,
-    /// Grow at every collection up to this many nodes.
+    /// Grow at every collection up to this many nodes; further with [many workers](Sizing::for_workers).
     pub eager_nodes: usize,
     /// Let misses alone grow the cache up to this many entries.
     pub eager_cache: usize,
@@ -87,6 +87,14 @@ impl Sizing {
     /// Fewest nodes that make sense: one bitmap word is the unit of allocation.
     pub const LEAST_NODES: usize = unless_modelled(1 << 10, 64);
     const NODE_STEP: usize = u64::BITS as usize;
+    /// `eager_nodes` are for up to so many workers, and for each so many more once more.
+    const WORKERS_FOR_EAGER_NODES: usize = 4;
+
+    /// The same for so many workers: they fill a table sooner, and each collection stops all of them.
+    pub fn for_workers(self, workers: usize) -> Sizing {
+        let times = (workers / Self::WORKERS_FOR_EAGER_NODES).max(1);
+        Sizing { eager_nodes: self.eager_nodes.saturating_mul(times), ..self }
+    }
 
     fn sized(&self, nodes: usize) -> Sizes {
         let nodes = nodes.next_multiple_of(Self::NODE_STEP).min(self.node_limit / Self::NODE_STEP * Self::NODE_STEP);
@@ -220,6 +228,18 @@ mod tests {
         let grown = Sizes { cache_entries: 2 * big.cache_entries, ..big };
         assert_eq!(sizing.after_misses(big, missed, 1 << 40), grown);
         assert_eq!(sizing.after_misses(big, missed, 2 * grown.bytes() - 1), big);
+    }
+
+    #[test]
+    fn tables_of_many_workers_grow_further_while_they_are_busy() {
+        let sizing = Sizing::default();
+        let after_busy_time = |workers: usize, nodes: usize| {
+            let now = sizing.sized(nodes);
+            sizing.for_workers(workers).next(now, 1000, all(nodes), 1 << 40).nodes
+        };
+        assert_eq!([1, 4, 7].map(|workers| after_busy_time(workers, 1 << 22)), [1 << 22; 3]);
+        assert_eq!([(8, 22), (16, 23)].map(|(workers, bits)| after_busy_time(workers, 1 << bits)), [1 << 23, 1 << 24]);
+        assert_eq!([(8, 23), (16, 24)].map(|(workers, bits)| after_busy_time(workers, 1 << bits)), [1 << 23, 1 << 24]);
     }
 
     #[test]

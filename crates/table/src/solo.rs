@@ -241,6 +241,7 @@ impl Solo {
         attention: Attention,
         memory: impl FnOnce(Sizes) -> Result<Memory, MapError>,
     ) -> Result<Solo, SetupError> {
+        options.sizing = options.sizing.for_workers(options.workers);
         options.sizing.node_limit = options.sizing.node_limit.min(options.division.capacity());
         let too_small = |needed| SetupError::BudgetTooSmall { available: budget.available(), needed };
         let sizes = options.sizing.initial(budget.available()).map_err(too_small)?;
