@@ -89,10 +89,12 @@ impl Sizing {
     const NODE_STEP: usize = u64::BITS as usize;
     /// `eager_nodes` are for up to so many workers, and for each so many more once more.
     const WORKERS_FOR_EAGER_NODES: usize = 4;
+    /// But no more often: tables that are larger grow by need, whoever uses them.
+    const MOST_EAGER_TIMES: usize = 4;
 
     /// The same for so many workers: they fill a table sooner, and each collection stops all of them.
     pub fn for_workers(self, workers: usize) -> Sizing {
-        let times = (workers / Self::WORKERS_FOR_EAGER_NODES).max(1);
+        let times = (workers / Self::WORKERS_FOR_EAGER_NODES).clamp(1, Self::MOST_EAGER_TIMES);
         Sizing { eager_nodes: self.eager_nodes.saturating_mul(times), ..self }
     }
 
@@ -239,7 +241,10 @@ mod tests {
         };
         assert_eq!([1, 4, 7].map(|workers| after_busy_time(workers, 1 << 22)), [1 << 22; 3]);
         assert_eq!([(8, 22), (16, 23)].map(|(workers, bits)| after_busy_time(workers, 1 << bits)), [1 << 23, 1 << 24]);
-        assert_eq!([(8, 23), (16, 24)].map(|(workers, bits)| after_busy_time(workers, 1 << bits)), [1 << 23, 1 << 24]);
+        assert_eq!(
+            [(8, 23), (16, 24), (1000, 24)].map(|(workers, bits)| after_busy_time(workers, 1 << bits)),
+            [1 << 23, 1 << 24, 1 << 24]
+        );
     }
 
     #[test]
