@@ -4,6 +4,7 @@ use super::Way;
 use super::report::{
     CacheForm, CacheReport, ChunksReport, LatencyReport, LatencyTable, RankedReport, SpeedReport, WayReport,
 };
+use crate::Spread;
 use crate::numbers::{count, significant};
 use crate::table_study::{Latency, Mix, theory};
 use crate::text::TextTable;
@@ -11,6 +12,10 @@ use crate::unique::unique;
 use std::fmt;
 
 const UNKNOWN: &str = "-";
+
+fn cell(speed: Option<&Spread>) -> String {
+    speed.map_or(UNKNOWN.to_owned(), |speed| significant(speed.median))
+}
 
 impl fmt::Display for RankedReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -43,14 +48,19 @@ impl RankedReport {
     fn speeds_table(&self, workers: usize, mix: Mix) -> TextTable {
         let chunks = unique(self.speeds.iter().map(|report| report.chunk));
         let one_sided = chunks.iter().map(|chunk| format!("C={chunk}"));
-        let owners = (workers == 1 && !self.owned.is_empty()).then(|| "owners".to_owned());
+        let has_owners = workers == 1 && !self.owned.is_empty();
+        let owners = has_owners.then(|| "owners".to_owned());
         let mut table = TextTable::new(std::iter::once("load".to_owned()).chain(one_sided).chain(owners), 1);
         for load in self.loads() {
             let is_meant = |report: &&SpeedReport| (report.workers, report.mix, report.load) == (workers, mix, load);
-            let speeds = self.speeds.iter().filter(is_meant).map(|report| &report.speed);
-            let owned = self.owned.iter().filter(|report| (workers, report.mix, report.load) == (1, mix, load));
-            let speeds = speeds.chain(owned.map(|report| &report.speed)).map(|speed| significant(speed.median));
-            table.row(std::iter::once(load.to_string()).chain(speeds));
+            // Where only owners were measured with one worker, the others have nothing to say.
+            let speed = |chunk: usize| {
+                let report = self.speeds.iter().filter(is_meant).find(|report| report.chunk == chunk);
+                cell(report.map(|report| &report.speed))
+            };
+            let owned = self.owned.iter().find(|report| (report.mix, report.load) == (mix, load));
+            let owned = has_owners.then(|| cell(owned.map(|report| &report.speed)));
+            table.row(std::iter::once(load.to_string()).chain(chunks.iter().map(|&chunk| speed(chunk))).chain(owned));
         }
         table
     }
