@@ -31,16 +31,20 @@ pub(crate) fn on_threads<R: Send>(threads: usize, body: impl Fn(usize) -> R + Sy
 /// They wait awake: rounds are short, and to wake a thread up would take as long as a good part of one.
 pub(crate) struct Meeting {
     threads: usize,
+    /// Looks at the number of arrivals before others get the processor.
+    patience: u32,
     /// How often anybody has come.
     arrivals: AtomicUsize,
 }
 
-/// Looks at the number of arrivals before others get the processor.
+/// Patience where every thread has a processor. Where not, somebody who is waited for may need that of who waits.
 const PATIENCE: u32 = 1 << 12;
 
 impl Meeting {
     pub(crate) fn new(threads: usize) -> Meeting {
-        Meeting { threads, arrivals: AtomicUsize::new(0) }
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        let patience = if threads > processors { 1 } else { PATIENCE };
+        Meeting { threads, patience, arrivals: AtomicUsize::new(0) }
     }
 
     /// Wait until all have come; what each did before, all see afterwards.
@@ -51,7 +55,7 @@ impl Meeting {
         let mut looks = 0;
         while self.arrivals.load(Ordering::Acquire) < everybody {
             looks += 1;
-            if looks % PATIENCE == 0 { thread::yield_now() } else { hint::spin_loop() }
+            if looks % self.patience == 0 { thread::yield_now() } else { hint::spin_loop() }
         }
     }
 }
