@@ -30,6 +30,7 @@ impl<'a, S: Segment> Target<'a, S> {
             get: self.by_size(|words| self.get(words))?,
             put: self.by_size(|words| self.put(words))?,
             many_gets: self.by_size(|words| self.many_gets(words))?,
+            many_puts: self.by_size(|words| self.many_puts(words))?,
             compare_and_swap: self.swaps()?,
             fetch_add: self.adds()?,
             many_fetch_adds: self.many_adds()?,
@@ -74,6 +75,19 @@ impl<'a, S: Segment> Target<'a, S> {
             Ok(())
         })?;
         self.check(&last)?;
+        Ok(spread)
+    }
+
+    fn many_puts(&self, words: usize) -> Result<Spread, StudyError> {
+        let window = (WINDOW_WORDS / words).clamp(1, WINDOW);
+        let numbers: Vec<u64> = (DATA as u64..(DATA + words) as u64).collect();
+        let spread = self.repeat(window, |_| {
+            (0..window).try_for_each(|_| self.segment.put(self.at(DATA), &numbers))?;
+            self.segment.flush(self.rank)
+        })?;
+        let mut copy = vec![0; words];
+        self.segment.get(self.at(DATA), &mut copy)?;
+        self.check(&copy)?;
         Ok(spread)
     }
 

@@ -27,6 +27,8 @@ pub struct TargetReport {
     pub put: Vec<BySize>,
     /// Reads, many at a time.
     pub many_gets: Vec<BySize>,
+    /// Writes, many before a flush.
+    pub many_puts: Vec<BySize>,
     /// Compare-and-swap, one after the other.
     pub compare_and_swap: Spread,
     /// Addition, one after the other.

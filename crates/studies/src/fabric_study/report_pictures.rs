@@ -9,10 +9,11 @@ type Sizes = fn(&TargetReport) -> &[BySize];
 impl FabricReport {
     /// Latency and throughput by size.
     pub fn pictures(&self) -> Vec<Picture> {
-        let kinds: [(&str, Sizes); 3] = [
+        let kinds: [(&str, Sizes); 4] = [
             ("read, one after the other", |target| &target.get),
             ("write and flush", |target| &target.put),
             ("read, up to 64 at a time", |target| &target.many_gets),
+            ("write, up to 64 before a flush", |target| &target.many_puts),
         ];
         let figure = |title: &str, label: &str, unit: Unit, value: fn(&BySize) -> f64| Figure {
             title: title.to_owned(),

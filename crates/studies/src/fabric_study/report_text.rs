@@ -8,11 +8,13 @@ use std::fmt;
 type Sizes = fn(&TargetReport) -> &[BySize];
 type Cell = fn(&BySize) -> String;
 
-const TABLES: [(&str, Sizes, Cell); 4] = [
+const TABLES: [(&str, Sizes, Cell); 6] = [
     ("Read, one after the other", |target| &target.get, time),
     ("Write and flush, one after the other", |target| &target.put, time),
     ("Read, up to 64 at a time, for each", |target| &target.many_gets, time),
     ("Read, up to 64 at a time, gigabytes per second", |target| &target.many_gets, rate),
+    ("Write, up to 64 before a flush, for each", |target| &target.many_puts, time),
+    ("Write, up to 64 before a flush, gigabytes per second", |target| &target.many_puts, rate),
 ];
 
 fn time(one: &BySize) -> String {
