@@ -1,16 +1,22 @@
 //! This program as one of several processes that a launcher of MPI has started.
 
 use crate::error::{Exit, Failure, end};
+use crate::output;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, Read};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
-use tremula_fabric::{launched_rank, launched_ranks};
+use tremula_fabric::{is_launched_by_open_mpi, launched_rank, launched_ranks};
 
 /// How long other processes let the first one tell what all of them have found wrong.
 const FIRST: Duration = Duration::from_millis(500);
+
+/// And how much longer each of them: launchers take a second to end the others.
+const NEXT: Duration = Duration::from_millis(1500);
+/// From this rank on, no longer.
+const MOST_PATIENT: usize = 6;
 
 /// Has a launcher started more than this process?
 pub fn are_several() -> bool {
@@ -27,13 +33,20 @@ pub fn refuse_several() -> Result<(), Failure> {
     Ok(())
 }
 
-/// What all processes of a launcher find wrong in the same words on the command line, the first of them tells. The others end, a little
-/// later, since launchers end all when one does.
+/// What all processes of a launcher find wrong in the same words on the command line, the first of them tells. Launchers end all when one
+/// does. Who is still there a little later has been given other words than the first, and tells by itself, after a line that names the rank.
 pub fn leave_to_first(code: i32) {
-    if launched_rank().is_some_and(|rank| rank > 0) {
-        thread::sleep(FIRST);
+    let Some(rank) = launched_rank().filter(|&rank| rank > 0) else { return };
+    // One after the other, for they may have the same words among themselves.
+    thread::sleep(FIRST + NEXT * rank.min(MOST_PATIENT) as u32);
+    if code == Exit::Complete.code() || !is_launched_by_open_mpi() {
         end(code);
     }
+    let host = rustix::system::uname();
+    output::to_stderr(&format!(
+        "tremula: rank {rank} on {} was started like this:\n",
+        host.nodename().to_string_lossy()
+    ));
 }
 
 /// A number by which files that differ are told apart.

@@ -25,6 +25,11 @@ pub fn launched_rank() -> Option<usize> {
     rank_by(|name| env::var_os(name))
 }
 
+/// Was this process started by Open MPI's own launcher? That ends all others as soon as one has ended with an error.
+pub fn is_launched_by_open_mpi() -> bool {
+    env::var_os(RANKS[0]).is_some()
+}
+
 /// How many processes were started by a launcher that leaves each of them alone; nothing if they can find each other.
 ///
 /// Open MPI may end such a process while it starts, with a message that does not say what to do.
