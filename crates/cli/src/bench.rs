@@ -4,7 +4,7 @@ use crate::bench_args::{BenchArgs, BenchReachArgs, FabricArgs, FindingsArgs, Gpu
 use crate::error::{Exit, Failure};
 use crate::gpu::{device_bytes, find};
 use crate::memory::Size;
-use crate::{model, output, ranks, together};
+use crate::{model, output, ranks, signals, together};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::Write;
@@ -27,6 +27,7 @@ const QUICK_REPS: usize = 3;
 
 /// Make a study.
 pub fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
+    signals::ignore_questions().map_err(|error| Failure::threads(&error))?;
     match &args.study {
         Study::Tasks(args) => tasks(args),
         Study::Table(args) => table(args),
@@ -58,6 +59,7 @@ fn reach(args: &BenchReachArgs) -> Result<Exit, Failure> {
         std::fs::File::open(path).map_err(|error| Failure::file(path, &error))?;
     }
     let options = reach_options(args)?;
+    signals::end_with(reach_study::running).map_err(|error| Failure::threads(&error))?;
     let report = study(&args.findings, |progress| reach_study::run(&options, progress))?;
     publish(&args.findings, "reach", &report, &report.pictures())
 }

@@ -162,7 +162,7 @@ pub struct TableArgs {
     /// Numbers of workers, separated by commas [default: 1 and all cores]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = workers)]
     pub workers: Vec<usize>,
-    /// Operations of each worker [default: 10000000, with --quick 100000]
+    /// Operations of each worker [default: 10000000, with --quick 100000, over ranks 20000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub operations: Option<u64>,
     /// Load factors [default: 0.1,0.3,0.5,0.65,0.7,0.8,0.9]

@@ -140,8 +140,6 @@ impl Report {
 
     fn text(&self, run: &Run) -> String {
         let Seconds { load, reach, count, total } = self.seconds;
-        let peak = numbers::bytes(self.peak_bytes);
-        let budget = numbers::bytes(run.budget.limit() as u64);
         [
             line("Model", &self.model),
             line("Verdict", &self.verdict_text()),
@@ -153,9 +151,19 @@ impl Report {
             self.engine_text(),
             self.order_text(),
             line("Time", &format!("{total:.2} s (load {load:.2}, reach {reach:.2}, count {count:.2})")),
-            line("Memory", &format!("{peak} at most, {budget} allowed")),
+            line("Memory", &self.memory_text(run)),
         ]
         .concat()
+    }
+
+    fn memory_text(&self, run: &Run) -> String {
+        let peak = numbers::bytes(self.peak_bytes);
+        let budget = numbers::bytes(run.budget.limit() as u64);
+        match self.ranks {
+            1 => format!("{peak} at most, {budget} allowed"),
+            // What ranks share is in the figure of each of them, and the program and MPI are.
+            _ => format!("{peak} at most in rank 0, with all that ranks share; each may add {budget}"),
+        }
     }
 
     fn verdict_text(&self) -> String {

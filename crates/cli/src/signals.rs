@@ -2,6 +2,7 @@
 
 use crate::error::end;
 use crate::watch::Message;
+use rustix::process::{Pid, kill_process};
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
@@ -60,6 +61,21 @@ pub fn forward(to: Sender<Message>) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Catch the signals that end the program: it ends, and so does the process that it waits for, if there is one then.
+pub fn end_with(waited_for: impl Fn() -> Option<u32> + Send + 'static) -> std::io::Result<()> {
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        if let Some(number) = signals.forever().next() {
+            if let Some(process) = waited_for().and_then(|process| Pid::from_raw(process as i32)) {
+                // A launcher passes it on to its ranks.
+                let _ = kill_process(process, rustix::process::Signal::TERM);
+            }
+            end(128 + number);
+        }
+    })?;
+    Ok(())
+}
+
 /// Catch the signals that would end the program, and do nothing: another process will say when it is over, and answers
 /// questions. (A launcher sends them to all of its processes.)
 pub fn leave_to_others() -> std::io::Result<()> {
@@ -67,7 +83,7 @@ pub fn leave_to_others() -> std::io::Result<()> {
     [SIGINT, SIGTERM, SIGUSR1].into_iter().try_for_each(|signal| flag::register(signal, Arc::clone(&ignored)).map(drop))
 }
 
-/// Catch the signal by which users ask where an exploration is, and do nothing: it is meant for another process.
+/// Catch the signal by which users ask where an exploration is, and do nothing: it is meant for another process, or there is none.
 pub fn ignore_questions() -> std::io::Result<()> {
     flag::register(SIGUSR1, Arc::new(AtomicBool::new(false))).map(drop)
 }

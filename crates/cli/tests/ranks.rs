@@ -42,6 +42,16 @@ fn one_rank_reports_for_all() {
 }
 
 #[test]
+fn a_table_over_ranks_is_reported_where_only_owners_have_one_worker() {
+    let how = ["--chunks", "8,64", "--load", "0.5", "--mixes", "50/50", "--workers", "2", "-q"];
+    let output = mpirun(2, &[&["bench", "table", "--quick"], &how[..]].concat());
+    assert_eq!(code(&output), exit::COMPLETE, "{output:?}");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let tables: Vec<&str> = text.lines().filter(|line| line.contains("C=8") && line.contains("C=64")).collect();
+    assert!(tables.len() == 2 && tables[1].contains("owners") && !tables[0].contains("owners"), "{text}");
+}
+
+#[test]
 fn a_table_over_ranks_is_measured() {
     let folder = tempfile::tempdir().unwrap();
     let out = at(&folder, "out");
@@ -564,6 +574,18 @@ fn other_builds_are_refused() {
         told,
         format!("tremula: rank 1 on {host} was started with another program, version or arguments than rank 0\n")
     );
+}
+
+#[test]
+fn what_is_wrong_on_the_command_line_of_others_is_told_by_one_of_them() {
+    let bakery = model("beem/bakery.1.bdd");
+    let output = launch(&["-n", "1", PROGRAM, "reach", &bakery, ":", "-n", "2", PROGRAM, "reach", &bakery, "--wrong"]);
+    assert_eq!(code(&output), exit::INPUT, "{output:?}");
+    let told = stderr(&output);
+    assert_eq!(told.matches("unexpected argument '--wrong'").count(), 1, "{told}");
+    let host = rustix::system::uname();
+    let rank = format!("tremula: rank 1 on {} was started like this:", host.nodename().to_string_lossy());
+    assert!(told.contains(&rank), "{told}");
 }
 
 #[test]

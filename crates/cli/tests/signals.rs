@@ -47,6 +47,20 @@ fn an_interrupt_ends_with_what_is_known() {
 }
 
 #[test]
+fn a_study_that_is_ended_leaves_no_exploration_behind() {
+    let mut study = start(&["bench", "reach", &model(LARGE), "--shapes", "1x1", "--mem", "500M", "--quiet"]);
+    let explorer = || std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", study.id())).unwrap_or_default();
+    wait_until("an exploration has begun", || !explorer().is_empty());
+    let explorer = format!("/proc/{}/exe", explorer().trim());
+    // A question is not for it.
+    send(&study, Signal::USR1);
+    send(&study, Signal::TERM);
+    assert_eq!(study.wait().unwrap().code(), Some(143));
+    // A process that has ended has no program any more.
+    wait_until("the exploration has ended", || std::fs::read_link(&explorer).is_err());
+}
+
+#[test]
 fn two_requests_to_terminate_close_together_are_one() {
     let folder = tempfile::tempdir().unwrap();
     let child = start_and_wait(&folder, &["--json"]);

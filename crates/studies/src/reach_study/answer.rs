@@ -6,6 +6,8 @@ use serde::Deserialize;
 const INPUT: i32 = 2;
 /// The exit code of a run that gave up at a limit.
 const LIMIT: i32 = 3;
+/// The exit code of launchers that do not like their arguments. The program has it for what runs here do not ask.
+const LAUNCHER: i32 = 1;
 /// What the program puts before its messages.
 const SIGNATURE: &str = "tremula: ";
 
@@ -68,10 +70,17 @@ impl Ended {
         match (serde_json::from_str::<Spoken>(&self.stdout), self.code) {
             (Ok(spoken), Some(0 | LIMIT)) => spoken.answer().map_err(NoAnswer::Failed),
             (_, Some(INPUT)) => Err(NoAnswer::Refused(self.complaint())),
+            (_, Some(LAUNCHER)) => Err(NoAnswer::Refused(self.first_words())),
             (_, Some(LIMIT)) => Ok(Answer::Unknown { reason: self.complaint(), at_least: None }),
             (_, Some(code)) => Err(NoAnswer::Failed(format!("exit code {code}: {}", self.complaint()))),
             (_, None) => Err(NoAnswer::Failed(format!("ended by a signal: {}", self.complaint()))),
         }
+    }
+
+    /// What a launcher says first, which may be framed by lines.
+    fn first_words(&self) -> String {
+        let mut lines = self.stderr.lines().map(str::trim).filter(|line| line.contains(char::is_alphabetic));
+        lines.next().map_or("exit code 1, and not a word".to_owned(), str::to_owned)
     }
 
     /// What it complains about: launchers talk too, before and after.

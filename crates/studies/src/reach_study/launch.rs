@@ -6,6 +6,7 @@ use std::env;
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -47,12 +48,25 @@ fn launched(options: &ReachOptions, ranks: u32) -> Command {
     command
 }
 
+/// The process that runs now; zero if there is none.
+static RUNNING: AtomicU32 = AtomicU32::new(0);
+
+/// The process that a study waits for, which goes on if nobody ends it when the study is ended.
+pub fn running() -> Option<u32> {
+    // Relaxed: a number that goes with no data.
+    Some(RUNNING.load(Ordering::Relaxed)).filter(|&process| process != 0)
+}
+
 /// Run a command to its end; none if it does not come to one long after its time limit.
 pub(super) fn run(mut command: Command, timeout_seconds: f64) -> io::Result<Option<Ended>> {
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    // Relaxed, also below: as in `running`.
+    RUNNING.store(child.id(), Ordering::Relaxed);
     let [stdout, stderr] = readers(&mut child);
     let limit = Duration::try_from_secs_f64(timeout_seconds).unwrap_or(Duration::MAX).saturating_add(GRACE);
-    let Some(code) = wait(&mut child, limit)? else {
+    let code = wait(&mut child, limit);
+    RUNNING.store(0, Ordering::Relaxed);
+    let Some(code) = code? else {
         child.kill()?;
         child.wait()?;
         return Ok(None);

@@ -25,6 +25,7 @@ mod report_text;
 mod shape;
 mod variant;
 
+pub use launch::running;
 pub use options::{LAUNCHER, ReachOptions};
 pub use report::{KindReport, ModelReport, ReachReport};
 pub use shape::Shape;
