@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """`--engine gpu` beside the CPU engine with all cores, in the same run: bench/gpu/compare.py [options] [MODEL...]
 
-Models are names as in expected.csv, which lies in the folder of models; none means all files. Runs alternate; medians are
+Models are names as in expected.csv, which lies in the folder of models; none means all files, or with --paper those that the 32
+machines of the SPIN paper solved with the right number in more than a second. Runs alternate; medians are
 shown with their spread. Every count is compared with the known one, if there is one. The exit code is 1 if a count is wrong,
 or if an engine has no answer at all. The engine `sylvan` is Sylvan's `bddmc`, which wants files that
 `bench/reach.py --convert-only` has written.
@@ -35,6 +36,7 @@ def arguments():
     parser.add_argument("names", nargs="*", metavar="MODEL")
     parser.add_argument("--tremula", type=Path, default=BINARY)
     parser.add_argument("--models", type=Path, default=REPOSITORY.parent / "shared" / "models")
+    parser.add_argument("--paper", action="store_true", help="models that took the paper's 32 machines more than a second")
     parser.add_argument("--kind", choices=["bdd", "pnml", "ldd"], default="bdd", help="of files; all are explored in bits")
     parser.add_argument(
         "--engines", default="cpu:par,gpu:par", help="cpu, gpu, auto or sylvan, with :strategy[:knob], separated by commas"
@@ -69,6 +71,14 @@ def known_counts(folder):
     """Numbers of states by the names of models."""
     with open(folder / "expected.csv", newline="") as file:
         return {row["model"]: row["states"] for row in csv.DictReader(file)}
+
+
+def seconds_of_paper(folder):
+    """By the names of models, what 32 machines took where their number of states is right, and they took more than a second."""
+    with open(folder / "expected.csv", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["distdd_status"] == "agree"]
+    seconds = {row["model"]: float(row["M32T16"]) for row in rows if row["M32T16"] not in ("", "-")}
+    return {name: time for name, time in seconds.items() if time > 1}
 
 
 def find_models(folder, kind, names):
@@ -189,9 +199,13 @@ def main():
     known, engines = known_counts(options.models), options.engines.split(",")
     models, tally = find_models(options.models, options.kind, options.names), Tally(engines)
     names = [name for name, _ in models]
+    paper = seconds_of_paper(options.models) if options.paper else {}
     for name, path in models:
+        if options.paper and name not in paper:
+            continue
         title = name if names.count(name) == 1 else str(path.relative_to(options.models))
-        print(f"{title:28} {compare(options, engines, tally, path, known.get(name))}", flush=True)
+        by_paper = f"paper {paper[name]:.2f} " if options.paper else ""
+        print(f"{title:28} {by_paper}{compare(options, engines, tally, path, known.get(name))}", flush=True)
     print(tally)
     sys.exit(1 if tally.wrong or tally.silent else 0)
 
