@@ -59,9 +59,7 @@ impl<'a, S: Segment> Target<'a, S> {
             self.segment.put(self.at(DATA), &numbers)?;
             self.segment.flush(self.rank)
         })?;
-        let mut copy = vec![0; words];
-        self.segment.get(self.at(DATA), &mut copy)?;
-        self.check(&copy)?;
+        self.check_written(words)?;
         Ok(spread)
     }
 
@@ -85,9 +83,7 @@ impl<'a, S: Segment> Target<'a, S> {
             (0..window).try_for_each(|_| self.segment.put(self.at(DATA), &numbers))?;
             self.segment.flush(self.rank)
         })?;
-        let mut copy = vec![0; words];
-        self.segment.get(self.at(DATA), &mut copy)?;
-        self.check(&copy)?;
+        self.check_written(words)?;
         Ok(spread)
     }
 
@@ -155,6 +151,12 @@ impl<'a, S: Segment> Target<'a, S> {
     fn check(&self, copy: &[u64]) -> Result<(), StudyError> {
         let first_wrong = (DATA as u64..).zip(copy).find(|(expected, word)| expected != *word);
         first_wrong.map_or(Ok(()), |(expected, &answer)| Err(self.wrong(answer, expected)))
+    }
+
+    fn check_written(&self, words: usize) -> Result<(), StudyError> {
+        let mut copy = vec![0; words];
+        self.segment.get(self.at(DATA), &mut copy)?;
+        self.check(&copy)
     }
 
     fn check_counter(&self, offset: usize, expected: u64) -> Result<(), StudyError> {
