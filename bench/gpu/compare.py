@@ -198,11 +198,11 @@ def main():
     options = arguments()
     known, engines = known_counts(options.models), options.engines.split(",")
     models, tally = find_models(options.models, options.kind, options.names), Tally(engines)
-    names = [name for name, _ in models]
     paper = seconds_of_paper(options.models) if options.paper else {}
+    if options.paper:
+        models = [(name, path) for name, path in models if name in paper]
+    names = [name for name, _ in models]
     for name, path in models:
-        if options.paper and name not in paper:
-            continue
         title = name if names.count(name) == 1 else str(path.relative_to(options.models))
         by_paper = f"paper {paper[name]:.2f} " if options.paper else ""
         print(f"{title:28} {by_paper}{compare(options, engines, tally, path, known.get(name))}", flush=True)

@@ -59,7 +59,8 @@ fn reach(args: &BenchReachArgs) -> Result<Exit, Failure> {
         std::fs::File::open(path).map_err(|error| Failure::file(path, &error))?;
     }
     let options = reach_options(args)?;
-    signals::end_with(reach_study::running).map_err(|error| Failure::threads(&error))?;
+    let running = options.running.clone();
+    signals::end_with(move || running.process()).map_err(|error| Failure::threads(&error))?;
     let report = study(&args.findings, |progress| reach_study::run(&options, progress))?;
     publish(&args.findings, "reach", &report, &report.pictures())
 }
@@ -78,6 +79,7 @@ fn reach_options(args: &BenchReachArgs) -> Result<ReachOptions, Failure> {
         // Once, so that it is the same for all runs.
         mem_bytes: args.mem.unwrap_or_default().to_bytes(),
         timeout_seconds: args.timeout.as_secs_f64(),
+        ..ReachOptions::default()
     })
 }
 

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
-use tremula_fabric::{is_launched_by_open_mpi, launched_rank, launched_ranks};
+use tremula_fabric::{host_name, is_launched_by_open_mpi, launched_rank, launched_ranks};
 
 /// How long other processes let the first one tell what all of them have found wrong.
 const FIRST: Duration = Duration::from_millis(500);
@@ -42,11 +42,7 @@ pub fn leave_to_first(code: i32) {
     if code == Exit::Complete.code() || !is_launched_by_open_mpi() {
         end(code);
     }
-    let host = rustix::system::uname();
-    output::to_stderr(&format!(
-        "tremula: rank {rank} on {} was started like this:\n",
-        host.nodename().to_string_lossy()
-    ));
+    output::to_stderr(&format!("tremula: rank {rank} on {} was started like this:\n", host_name()));
 }
 
 /// A number by which files that differ are told apart.

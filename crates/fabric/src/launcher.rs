@@ -30,6 +30,11 @@ pub fn is_launched_by_open_mpi() -> bool {
     env::var_os(RANKS[0]).is_some()
 }
 
+/// The name of this host, by which its ranks are told from those of others.
+pub fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
 /// How many processes were started by a launcher that leaves each of them alone; nothing if they can find each other.
 ///
 /// Open MPI may end such a process while it starts, with a message that does not say what to do.

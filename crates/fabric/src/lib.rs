@@ -67,7 +67,7 @@ pub use blocks::Blocks;
 pub use error::{FabricError, LossCause, RankLost};
 pub use fabric::Fabric;
 pub use ground::Ground;
-pub use launcher::{is_launched_by_open_mpi, launched_rank, launched_ranks};
+pub use launcher::{host_name, is_launched_by_open_mpi, launched_rank, launched_ranks};
 pub use pending::{Pending, Ready};
 pub use reduction::Reduction;
 pub use segment::{Place, Segment, Update, WHOLE_WORDS};

@@ -91,7 +91,8 @@ impl<const FORWARD: bool> Operation for Image<FORWARD> {
         }
         let (into0, into1) = if FORWARD { ((stay0, fall), (rise, stay1)) } else { ((stay0, rise), (fall, stay1)) };
         let calls: [Call<Self>; 4] = [image(s0, into0.0), image(s1, into0.1), image(s0, into1.0), image(s1, into1.1)];
-        // Those of the first half are announced right before they are solved, so their misses overlap with these.
+        // Those of the first half are announced right before they are solved, so their misses overlap with these. Where the first
+        // half takes long, these are gone by the time they are wanted, and are announced again.
         exec.announce(calls[2]);
         exec.announce(calls[3]);
         let low = union_of(exec, env, calls[0], calls[1])?;

@@ -4,6 +4,7 @@ use super::collectives::Collectives;
 use super::kept::Kept;
 use super::{Options, StartError};
 use crate::bytes::{to_bytes, to_words};
+use crate::launcher::host_name;
 use crate::sync::Ordering;
 use crate::{Distance, FabricError, Reduction};
 use std::hash::{BuildHasher, RandomState};
@@ -173,10 +174,6 @@ fn connect(collectives: &Collectives) -> Result<Network, StartError> {
     let addresses = gather_bytes(collectives, &network.address().0);
     network.connect(addresses.into_iter().map(Address).collect());
     Ok(network)
-}
-
-fn host_name() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 /// *Collective.* What each rank gives, by rank.

@@ -70,7 +70,7 @@ impl Ended {
         match (serde_json::from_str::<Spoken>(&self.stdout), self.code) {
             (Ok(spoken), Some(0 | LIMIT)) => spoken.answer().map_err(NoAnswer::Failed),
             (_, Some(INPUT)) => Err(NoAnswer::Refused(self.complaint())),
-            (_, Some(LAUNCHER)) => Err(NoAnswer::Refused(self.first_words())),
+            (Err(_), Some(LAUNCHER)) => Err(NoAnswer::Refused(self.first_words())),
             (_, Some(LIMIT)) => Ok(Answer::Unknown { reason: self.complaint(), at_least: None }),
             (_, Some(code)) => Err(NoAnswer::Failed(format!("exit code {code}: {}", self.complaint()))),
             (_, None) => Err(NoAnswer::Failed(format!("ended by a signal: {}", self.complaint()))),
@@ -141,6 +141,11 @@ mod tests {
         assert_eq!(ended(Some(2), "", launcher).answer(), refused("m: not a model"));
         let usage = "error: unexpected argument\n\nFor more information, try '--help'.\n";
         assert_eq!(ended(Some(2), "", usage).answer(), refused("unexpected argument"));
+        let framed = "----\nmpirun: Error: unknown option\nType 'mpirun --help' for usage.\n----\n";
+        assert_eq!(ended(Some(1), "", framed).answer(), refused("mpirun: Error: unknown option"));
+        // A launcher that was interrupted, behind a result.
+        let interrupted = ended(Some(1), &spoken("unknown", "\"interrupted\"", "\"7\""), framed).answer();
+        assert!(matches!(interrupted, Err(NoAnswer::Failed(_))), "{interrupted:?}");
         assert_eq!(ended(Some(70), "", "").answer(), failed("exit code 70: it says nothing"));
         assert_eq!(ended(None, "", "Killed\n").answer(), failed("ended by a signal: Killed"));
         assert_eq!(ended(Some(0), "{}", "").answer(), failed("exit code 0: it says nothing"));

@@ -6,6 +6,7 @@ use std::env;
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -48,24 +49,30 @@ fn launched(options: &ReachOptions, ranks: u32) -> Command {
     command
 }
 
-/// The process that runs now; zero if there is none.
-static RUNNING: AtomicU32 = AtomicU32::new(0);
+/// The process that a study waits for, if there is one. It goes on if nobody ends it when the study is ended.
+#[derive(Clone, Debug, Default)]
+pub struct Running(Arc<AtomicU32>);
 
-/// The process that a study waits for, which goes on if nobody ends it when the study is ended.
-pub fn running() -> Option<u32> {
-    // Relaxed: a number that goes with no data.
-    Some(RUNNING.load(Ordering::Relaxed)).filter(|&process| process != 0)
+impl Running {
+    /// Its number.
+    pub fn process(&self) -> Option<u32> {
+        // Relaxed, here and below: a number that goes with no data.
+        Some(self.0.load(Ordering::Relaxed)).filter(|&process| process != 0)
+    }
+
+    fn set(&self, process: Option<u32>) {
+        self.0.store(process.unwrap_or(0), Ordering::Relaxed);
+    }
 }
 
 /// Run a command to its end; none if it does not come to one long after its time limit.
-pub(super) fn run(mut command: Command, timeout_seconds: f64) -> io::Result<Option<Ended>> {
+pub(super) fn run(mut command: Command, timeout_seconds: f64, running: &Running) -> io::Result<Option<Ended>> {
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    // Relaxed, also below: as in `running`.
-    RUNNING.store(child.id(), Ordering::Relaxed);
+    running.set(Some(child.id()));
     let [stdout, stderr] = readers(&mut child);
     let limit = Duration::try_from_secs_f64(timeout_seconds).unwrap_or(Duration::MAX).saturating_add(GRACE);
     let code = wait(&mut child, limit);
-    RUNNING.store(0, Ordering::Relaxed);
+    running.set(None);
     let Some(code) = code? else {
         child.kill()?;
         child.wait()?;
@@ -138,8 +145,10 @@ mod tests {
     fn commands_run_to_their_end() {
         let mut shell = Command::new("sh");
         shell.args(["-c", "echo out; echo err >&2; exit 5"]);
-        let ended = run(shell, 10.0).unwrap().expect("it ends");
+        let running = Running::default();
+        let ended = run(shell, 10.0, &running).unwrap().expect("it ends");
         assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (Some(5), "out\n", "err\n"));
+        assert_eq!(running.process(), None);
     }
 
     #[test]

@@ -35,7 +35,7 @@ fn once(options: &ReachOptions, kind: &Kind, run: &str, path: &Path) -> Result<(
     let command = launch::command(options, kind, path);
     let program = command.get_program().to_string_lossy().into_owned();
     let began = Instant::now();
-    let ended = launch::run(command, options.timeout_seconds)
+    let ended = launch::run(command, options.timeout_seconds, &options.running)
         .map_err(|error| StudyError::CannotStart { program, problem: error.to_string() })?;
     let seconds = began.elapsed().as_secs_f64();
     let failed = |problem: String| StudyError::NoAnswer { run: run.to_owned(), problem };

@@ -25,7 +25,7 @@ mod report_text;
 mod shape;
 mod variant;
 
-pub use launch::running;
+pub use launch::Running;
 pub use options::{LAUNCHER, ReachOptions};
 pub use report::{KindReport, ModelReport, ReachReport};
 pub use shape::Shape;

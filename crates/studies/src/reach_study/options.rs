@@ -1,5 +1,6 @@
 //! What the study measures.
 
+use super::launch::Running;
 use super::shape::Shape;
 use super::variant::{Variant, words};
 use crate::StudyError;
@@ -32,6 +33,8 @@ pub struct ReachOptions {
     pub mem_bytes: usize,
     /// Seconds after which a run gives up.
     pub timeout_seconds: f64,
+    /// Tells whoever has a copy what to end with the study.
+    pub running: Running,
 }
 
 impl Default for ReachOptions {
@@ -47,6 +50,7 @@ impl Default for ReachOptions {
             strategy: "par".to_owned(),
             mem_bytes: 2 << 30,
             timeout_seconds: 3600.0,
+            running: Running::default(),
         }
     }
 }
