@@ -6,7 +6,7 @@ use tremula_table::{Lease, OverBudget, Solo};
 pub fn take(table: &mut Solo, bytes: usize) -> Result<Lease, OverBudget> {
     let budget = table.budget().clone();
     budget.take(bytes).or_else(|_| {
-        table.shrink_cache();
+        table.shrink_cache_for(bytes);
         budget.take(bytes)
     })
 }

@@ -55,8 +55,17 @@ impl Books {
         let wanted = self.options.sizing.after_misses(self.sizes, missed, self.available());
         let sizes = self.lease_for(wanted);
         self.misses_at_check = misses;
-        self.next_cache_check = self.counters.lookups + 2 * sizes.cache_entries as u64;
+        self.next_cache_check = self.next_check_with(sizes);
         sizes
+    }
+
+    /// The cache has become smaller: consider it again when that has been felt.
+    pub fn check_cache_soon(&mut self) {
+        self.next_cache_check = self.next_check_with(self.sizes);
+    }
+
+    fn next_check_with(&self, sizes: Sizes) -> u64 {
+        self.counters.lookups + 2 * sizes.cache_entries as u64
     }
 
     /// These sizes if the budget allows them, else those that there are.

@@ -138,7 +138,15 @@ impl Sizing {
         if let Some(fitting) = [with_cache, wanted].into_iter().find(|sizes| sizes.bytes() <= available) {
             return fitting;
         }
-        self.last_steps(now, live, available)
+        // One step may leave no room to go on, when tables that were compacted have little more than what is alive.
+        let mut sizes = now;
+        loop {
+            let larger = self.last_steps(sizes, live, available);
+            if larger == sizes || self.has_room(live, larger.nodes) {
+                return larger;
+            }
+            sizes = larger;
+        }
     }
 
     /// The budget does not allow doubling: use it up, and when most of that is alive, trade cache for nodes.
@@ -159,12 +167,28 @@ impl Sizing {
     }
 
     /// Sizes after look-ups that `missed`: a small cache that loses most of what it is given grows even if the nodes do
-    /// not, and so does a larger one after long use, up to half of the budget.
+    /// not, and so does a larger one after long use, up to half of the budget. One that has made room for something grows back
+    /// in any case.
     pub fn after_misses(&self, now: Sizes, missed: Work, available: usize) -> Sizes {
+        let proper = self.sized(now.nodes).cache_entries;
         let grown = Sizes { cache_entries: now.cache_entries * 2, ..now };
-        let thrashing = now.cache_entries < self.eager_cache && missed.lately > now.cache_entries;
-        let wanted = thrashing || outgrown(missed, now.cache_entries, self.cache_patience);
-        if tuning::GROW && wanted && grown.bytes() <= available / 2 { grown } else { now }
+        let (is_due, room) = if grown.cache_entries <= proper {
+            (missed.lately > now.cache_entries, available)
+        } else {
+            let thrashing = now.cache_entries < self.eager_cache && missed.lately > now.cache_entries;
+            (thrashing || outgrown(missed, now.cache_entries, self.cache_patience), available / 2)
+        };
+        if tuning::GROW && is_due && grown.bytes() <= room { grown } else { now }
+    }
+
+    /// Sizes with a cache that takes `bytes` less, if it is large enough. At least half of it goes, so that a cache that makes room
+    /// again and again is not moved more often than it has bits.
+    pub fn without(&self, now: Sizes, bytes: usize) -> Sizes {
+        if bytes == 0 {
+            return now;
+        }
+        let kept = now.cache_entries.saturating_sub(bytes.div_ceil(OpCache::bytes(1))).min(now.cache_entries / 2);
+        Sizes { cache_entries: kept.max(Self::LEAST_CACHE).min(now.cache_entries), ..now }
     }
 
     /// Is it worth going on with `live` of `nodes` alive?
@@ -230,6 +254,35 @@ mod tests {
         let grown = Sizes { cache_entries: 2 * big.cache_entries, ..big };
         assert_eq!(sizing.after_misses(big, missed, 1 << 40), grown);
         assert_eq!(sizing.after_misses(big, missed, 2 * grown.bytes() - 1), big);
+    }
+
+    #[test]
+    fn steps_are_taken_until_there_is_room() {
+        let sizing = Sizing::default();
+        let now = sizing.sized(1 << 20);
+        let available = now.bytes() + now.bytes() / 50;
+        let live = now.nodes;
+        let next = sizing.next(now, live, all(now.nodes), available);
+        assert!(sizing.has_room(live, next.nodes) && next.bytes() <= available, "{next:?}");
+        assert!(!sizing.has_room(live, sizing.sized(sizing.balanced_nodes(available)).nodes), "one step is enough");
+    }
+
+    #[test]
+    fn a_cache_that_has_made_room_grows_back() {
+        let sizing = Sizing::default();
+        let whole = sizing.sized(1 << 24);
+        let budget = whole.bytes() + whole.bytes() / 10;
+        let mut sizes = sizing.without(whole, 1 << 20);
+        assert_eq!(sizes.cache_entries, whole.cache_entries / 2);
+        sizes = sizing.without(sizes, OpCache::bytes(sizes.cache_entries));
+        assert_eq!((sizes.cache_entries, sizes.nodes), (Sizing::LEAST_CACHE, whole.nodes));
+        assert_eq!((sizing.without(sizes, 1), sizing.without(whole, 0)), (sizes, whole));
+        let few = |sizes: Sizes| Work { lately: sizes.cache_entries + 1, since_growth: sizes.cache_entries + 1 };
+        assert_eq!(sizing.after_misses(sizes, few(sizes), sizes.bytes()), sizes, "there is no room");
+        for _ in 0..20 {
+            sizes = sizing.after_misses(sizes, few(sizes), budget);
+        }
+        assert_eq!(sizes, whole);
     }
 
     #[test]

@@ -658,12 +658,14 @@ impl Solo {
         self.apply_sizes(sizes);
     }
 
-    /// Give back all but a token part of the operation cache, so that others can use the memory for a while.
-    pub fn shrink_cache(&mut self) {
-        let sizes =
-            Sizes { cache_entries: self.books.sizes.cache_entries.min(Sizing::LEAST_CACHE), ..self.books.sizes };
+    /// Have the operation cache make room in the budget for `bytes` beside the tables, as far as that goes. It grows back when
+    /// it is missed and there is room again.
+    pub fn shrink_cache_for(&mut self, bytes: usize) {
+        let missing = bytes.saturating_sub(self.books.budget.available());
+        let sizes = self.books.options.sizing.without(self.books.sizes, missing);
         self.books.lease.resize(sizes.bytes()).expect("shrinking needs nothing");
         self.apply_sizes(sizes);
+        self.books.check_cache_soon();
     }
 
     /// What a parallel operation borrows.
