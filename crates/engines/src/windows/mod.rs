@@ -174,6 +174,14 @@ struct Explorer<'a, F> {
     moves: u64,
 }
 
+/// A set, by windows.
+struct Divided {
+    /// What of it is in the own window.
+    own: Bdd,
+    /// The rest, by rank.
+    parcels: Vec<Parcel>,
+}
+
 /// How things stand after an exchange, all ranks considered.
 struct Exchanged {
     /// Is anything left to explore in this round?
@@ -274,9 +282,9 @@ impl<'a, F: Fabric> Explorer<'a, F> {
     /// *Collective.* Explore as much of the rest as there is room for.
     fn exchange(&mut self) -> Result<Exchanged, Halt> {
         let before = self.steps();
-        let found = self.timed(Explorer::successors_of_some);
+        let found = self.successors_of_some();
         let own = self.spread(found)?;
-        let grown = self.timed(|explorer| explorer.grow(&own?));
+        let grown = self.timed(|explorer| explorer.grow(own?));
         let [has_rest, is_news] = [&self.rest, &self.frontier].map(|set| u64::from(!set.is_false()));
         let ((), all) = self.circle.meet(grown, &[self.steps() - before, has_rest, is_news])?;
         self.balance.note(&all.iter().map(|words| words[0]).collect::<Vec<_>>());
@@ -296,14 +304,14 @@ impl<'a, F: Fabric> Explorer<'a, F> {
         result
     }
 
-    /// Where all of the rest leads, or as much of it as there is room for.
-    fn successors_of_some(&mut self) -> Result<Bdd, Error> {
+    /// Where all of the rest leads, or as much of it as there is room for, divided by windows.
+    fn successors_of_some(&mut self) -> Result<Divided, Error> {
         let mut some = self.rest.clone();
         for _ in 0..self.halvings {
             some = cut::first_half(&some)?.unwrap_or(some);
         }
         loop {
-            let found = self.successors(&some);
+            let found = self.timed(|explorer| explorer.successors(&some)).and_then(|found| self.divide(found));
             let may_be_less = matches!(found, Err(Error::TableFull)) && self.halvings < MOST_HALVINGS;
             let half = if may_be_less { cut::first_half(&some)? } else { None };
             let Some(half) = half else {
@@ -329,34 +337,39 @@ impl<'a, F: Fabric> Explorer<'a, F> {
 
     /// *Collective.* Send the states of other windows to their owners; those of the own window, with what others have sent.
     /// Whether these could be united is for the next meeting.
-    fn spread(&mut self, set: Result<Bdd, Error>) -> Result<Result<Bdd, Error>, Halt> {
-        let began = Instant::now();
-        let (own, parcels) = match set.and_then(|set| self.divide(&set)) {
-            Ok((own, parcels)) => (own, Ok(parcels)),
+    fn spread(&mut self, divided: Result<Divided, Error>) -> Result<Result<Bdd, Error>, Halt> {
+        let (own, parcels) = match divided {
+            Ok(Divided { own, parcels }) => (own, Ok(parcels)),
             Err(error) => (self.system.nothing(), Err(error)),
         };
-        self.circle.times.packing += began.elapsed();
         let received = self.circle.exchange(&self.system.manager, parcels)?;
         let began = Instant::now();
-        let unite = |union: Bdd, words: &Vec<u64>| union.or(&parcel::unpack(&self.system.manager, words)?);
-        let union = received.by_rank.iter().try_fold(own, unite);
+        // Each parcel is gone when it is united.
+        let unite = |union: Bdd, parcel: Parcel| union.or(&parcel::unpack(&self.system.manager, &parcel.words)?);
+        let union = received.into_iter().try_fold(own, unite);
         self.circle.times.packing += began.elapsed();
         Ok(union)
     }
 
     /// What of a set is in the own window, and parcels for the others.
-    fn divide(&self, set: &Bdd) -> Result<(Bdd, Vec<Parcel>), Error> {
-        let own = self.circle.rank();
-        let pack = |(rank, window): (usize, &Bdd)| match rank == own {
+    fn divide(&mut self, set: Bdd) -> Result<Divided, Error> {
+        let began = Instant::now();
+        let rank = self.circle.rank();
+        let pack = |(owner, window): (usize, &Bdd)| match owner == rank {
             true => Ok(Parcel::default()),
             false => parcel::pack(&set.and(window)?),
         };
-        Ok((set.and(&self.windows[own])?, self.windows.iter().enumerate().map(pack).collect::<Result<_, _>>()?))
+        let own = set.and(&self.windows[rank]);
+        let parcels = self.windows.iter().enumerate().map(pack).collect::<Result<_, _>>();
+        self.circle.times.packing += began.elapsed();
+        Ok(Divided { own: own?, parcels: parcels? })
     }
 
     /// Add what was found to what is known.
-    fn grow(&mut self, found: &Bdd) -> Result<(), Error> {
+    fn grow(&mut self, found: Bdd) -> Result<(), Error> {
         let new = found.minus(&self.known)?;
+        // Its nodes may be needed for what comes.
+        drop(found);
         self.known = self.known.or(&new)?;
         self.frontier = self.frontier.or(&new)?;
         Ok(())
@@ -364,40 +377,57 @@ impl<'a, F: Fabric> Explorer<'a, F> {
 
     // ---- windows that change ------------------------------------------------------------------------------------
 
-    /// *Collective.* Cut large pieces, deal all of them out anew, and bring everything to where it belongs then.
+    /// *Collective.* Cut large pieces, deal all of them out anew, and bring everything to where it belongs then. Where some rank
+    /// has no room for that, all stays as it is until ranks have waited for each other as long again.
     fn move_windows(&mut self) -> Result<(), Halt> {
+        self.balance.waited = 0;
+        let Some(sizes) = self.sizes_after_cuts()? else { return Ok(()) };
         let ranks = self.circle.ranks();
-        let mut sizes = self.sizes()?;
-        while self.pieces.len() < MOST_PIECES * ranks && self.cut_large(&sizes)? {
-            sizes = self.sizes()?;
-        }
+        let before = (self.pieces.clone(), self.windows.clone());
         self.pieces.deal(ranks, &sizes);
         let made = (0..ranks).map(|rank| self.window(rank)).collect::<Result<Vec<_>, _>>();
         (self.windows, _) = self.circle.meet(made, &[])?;
-        self.known = self.moved(self.known.clone())?;
-        self.frontier = self.moved(self.frontier.clone())?;
-        self.balance.waited = 0;
+        let [known, frontier] = [&self.known, &self.frontier].map(Bdd::clone).map(|set| self.divide(set));
+        let Some((known, frontier)) = self.circle.if_all_have_room(known.and_then(|known| Ok((known, frontier?))))?
+        else {
+            (self.pieces, self.windows) = before;
+            return Ok(());
+        };
+        self.known = self.moved(known)?;
+        self.frontier = self.moved(frontier)?;
         self.moves += 1;
         Ok(())
     }
 
+    /// *Collective.* Cut large pieces until there is none; the sizes of all, if all ranks have room to look at them.
+    fn sizes_after_cuts(&mut self) -> Result<Option<Vec<u64>>, Halt> {
+        let mut sizes = self.sizes()?;
+        while let Some(known) = &sizes
+            && self.pieces.len() < MOST_PIECES * self.circle.ranks()
+            && self.cut_large(known)?
+        {
+            sizes = self.sizes()?;
+        }
+        Ok(sizes)
+    }
+
     /// *Collective.* What all ranks have of a set that lies in the own window.
-    fn moved(&mut self, set: Bdd) -> Result<Bdd, Halt> {
+    fn moved(&mut self, set: Divided) -> Result<Bdd, Halt> {
         let own = self.spread(Ok(set))?;
         Ok(self.circle.meet(own, &[])?.0)
     }
 
-    /// *Collective.* Nodes of what is known and of what is new in each piece.
-    fn sizes(&mut self) -> Result<Vec<u64>, Halt> {
+    /// *Collective.* Nodes of what is known and of what is new in each piece, if all ranks have room to look.
+    fn sizes(&mut self) -> Result<Option<Vec<u64>>, Halt> {
         let mine: Vec<usize> = self.pieces.of(self.circle.rank()).collect();
         let sizes = mine.iter().map(|&piece| self.size(piece)).collect::<Result<Vec<u64>, Error>>();
-        let words = sizes.iter().flatten().copied().collect::<Vec<_>>();
-        let (_, all) = self.circle.meet(sizes, &words)?;
+        let Some(words) = self.circle.if_all_have_room(sizes)? else { return Ok(None) };
+        let ((), all) = self.circle.meet(Ok(()), &words)?;
         let mut sizes = vec![0; self.pieces.len()];
         for (rank, words) in all.iter().enumerate() {
             self.pieces.of(rank).zip(words).for_each(|(piece, &size)| sizes[piece] = size);
         }
-        Ok(sizes)
+        Ok(Some(sizes))
     }
 
     fn size(&self, piece: usize) -> Result<u64, Error> {
@@ -425,7 +455,8 @@ impl<'a, F: Fabric> Explorer<'a, F> {
 
     fn where_to_cut(&self, piece: usize) -> Result<Option<u32>, Error> {
         let cube = self.pieces.cube(piece);
-        let level = cut::best_level(&self.known.and(&self.system.manager.cube(cube)?)?, cube);
+        let inside = self.system.manager.cube(cube).and_then(|inside| self.known.and(&inside));
+        let level = inside.and_then(|inside| cut::best_level(&inside, cube));
         // Without room to look for a cut the piece stays whole.
         if level == Err(Error::TableFull) { Ok(None) } else { level }
     }

@@ -5,15 +5,29 @@
 
 use tremula_diagrams::{Bdd, Error, ImportEdge, ImportNode, Lease, Manager};
 
-/// A set on its way, and the memory that it takes until it is sent.
+/// A set on its way, and the memory that it takes until it is sent, or built again.
 #[derive(Default)]
 pub(super) struct Parcel {
     pub(super) words: Vec<u64>,
-    pub(super) lease: Option<Lease>,
+    _lease: Option<Lease>,
+}
+
+impl Parcel {
+    /// Room for so many words that are to come.
+    pub(super) fn expected(manager: &Manager, length: usize) -> Result<Parcel, Error> {
+        let lease = manager.lease(length * WORD)?;
+        Ok(Parcel { words: Vec::with_capacity(length), _lease: Some(lease) })
+    }
+
+    /// Up to so many words from `start` on.
+    pub(super) fn slice(&self, start: usize, most: usize) -> &[u64] {
+        let rest = self.words.get(start..).unwrap_or_default();
+        &rest[..rest.len().min(most)]
+    }
 }
 
 /// Bytes of a word.
-pub(super) const WORD: usize = size_of::<u64>();
+const WORD: usize = size_of::<u64>();
 
 /// List a set.
 pub(super) fn pack(set: &Bdd) -> Result<Parcel, Error> {
@@ -26,15 +40,13 @@ pub(super) fn pack(set: &Bdd) -> Result<Parcel, Error> {
         manager.compact();
         manager.export(&[set])
     })?;
-    let length = 2 * export.nodes.len() + 1;
-    let lease = manager.lease(length * WORD)?;
-    let mut words = Vec::with_capacity(length);
-    words.push(from_edge(export.roots[0]));
+    let mut parcel = Parcel::expected(manager, 2 * export.nodes.len() + 1)?;
+    parcel.words.push(from_edge(export.roots[0]));
     for node in &export.nodes {
-        words.push(u64::from(node.level) << 32 | u64::from(node.low.node));
-        words.push(from_edge(node.high));
+        parcel.words.push(u64::from(node.level) << 32 | u64::from(node.low.node));
+        parcel.words.push(from_edge(node.high));
     }
-    Ok(Parcel { words, lease: Some(lease) })
+    Ok(parcel)
 }
 
 /// Build a set from its list.
@@ -76,6 +88,12 @@ mod tests {
         for (sent, expected) in build(&here).iter().zip(build(&there)) {
             assert_eq!(unpack(&there, &pack(sent).unwrap().words).unwrap(), expected);
         }
+    }
+
+    #[test]
+    fn slices_make_up_a_parcel() {
+        let parcel = Parcel { words: (0..5).collect(), _lease: None };
+        assert_eq!([0, 2, 4, 6].map(|start| parcel.slice(start, 2)), [&[0, 1][..], &[2, 3], &[4], &[]]);
     }
 
     #[test]
