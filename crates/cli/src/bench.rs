@@ -176,6 +176,9 @@ fn study_on_ranks<R>(
     run: impl FnOnce(&mut dyn FnMut(&str)) -> Result<Option<R>, StudyError>,
 ) -> Result<Option<R>, Failure> {
     let tells = fabric.rank() == 0;
+    if tells && ranks::are_several() {
+        signals::end_rank().map_err(|error| Failure::threads(&error))?;
+    }
     if told_once(fabric, if tells { make_folder(args) } else { Ok(()) })?.is_none() {
         return Ok(None);
     }

@@ -8,10 +8,10 @@
 use crate::error::{Exit, end};
 use rustix::process::{Pid, Signal, getppid, kill_process, set_parent_process_death_signal};
 use rustix::thread::set_name;
-use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 use std::env;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command};
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub fn of_this_rank() -> Option<u32> {
         return if known_guard().is_some() { Some(guard) } else { end(Exit::Internal.code()) };
     }
     // Signals that come before there is a rank wait for it.
-    let signals = Signals::new([SIGINT, SIGTERM, SIGUSR1]).ok()?;
+    let signals = Signals::new([SIGINT, SIGTERM, SIGUSR1, SIGUSR2]).ok()?;
     let rank = start_rank().ok()?;
     let _ = set_name(NAME);
     forward(signals, &rank);
@@ -61,6 +61,7 @@ fn forward(mut signals: Signals, rank: &Child) {
             let signal = match number {
                 SIGINT => Signal::INT,
                 SIGTERM => Signal::TERM,
+                SIGUSR2 => Signal::USR2,
                 _ => Signal::USR1,
             };
             let _ = kill_process(rank, signal);
@@ -72,8 +73,11 @@ fn forward(mut signals: Signals, rank: &Child) {
 
 /// What to end with, once the rank has ended.
 fn code_of(mut rank: Child) -> i32 {
-    match rank.wait().ok().and_then(|status| status.code()) {
+    let status = rank.wait().ok();
+    match status.and_then(|status| status.code()) {
         Some(code) => code,
+        // It was to end before it could catch that, and is not missed.
+        None if status.and_then(|status| status.signal()) == Some(SIGUSR2) => 128 + SIGUSR2,
         None => {
             std::thread::sleep(NOTICED);
             Exit::Internal.code()

@@ -67,7 +67,7 @@ pub use without_mpi::{farewell, lose_by_panic, run, sees_death};
 mod with_mpi {
     use super::checksum;
     use crate::error::{Exit, Failure};
-    use crate::{guard, output};
+    use crate::{guard, output, signals};
     use std::io;
     use std::os::unix::ffi::OsStrExt;
     use std::path::Path;
@@ -86,6 +86,7 @@ mod with_mpi {
         let end = || std::process::exit(Exit::Internal.code());
         let leave = || std::process::exit(Exit::Limit.code());
         let guard = guard::of_this_rank();
+        signals::keep().map_err(|error| Failure::threads(&error))?;
         let identity =
             identity().map_err(|error| Failure::Internal(format!("this program cannot read itself: {error}")))?;
         let options = Options { identity, guard, leave, ..Options::new(tell, end) };

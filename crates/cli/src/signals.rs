@@ -1,23 +1,28 @@
 //! Signals, turned into messages for the watching thread.
+//!
+//! Launchers of MPI pass SIGUSR1 and SIGUSR2 on to all ranks, and keep SIGINT for themselves. So SIGUSR2 is the same request as Ctrl-C.
 
 use crate::error::end;
 use crate::watch::Message;
 use rustix::process::{Pid, kill_process};
-use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A second SIGTERM within this time is the same request: `timeout` sends one to the program and one to its group.
 const ECHO: Duration = Duration::from_secs(1);
 
+/// What has caught signals before there was anybody to act on them.
+static KEPT: Mutex<Option<Signals>> = Mutex::new(None);
+
 /// A signal that this program reacts to.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Signal {
-    /// Ctrl-C.
+    /// Ctrl-C, or the same by way of a launcher.
     Interrupt,
     /// A polite request to end.
     Terminate,
@@ -36,29 +41,56 @@ impl Signal {
     }
 }
 
-/// Catch signals from now on. The thread that receives them sleeps until one comes, and ends with the program.
-pub fn forward(to: Sender<Message>) -> std::io::Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGUSR1])?;
+/// Catch what a launcher passes on to its ranks, and keep it for the first call of [`catch`].
+#[cfg(feature = "mpi")]
+pub fn keep() -> std::io::Result<()> {
+    let signals = Signals::new([SIGUSR1, SIGUSR2])?;
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner).replace(signals);
+    Ok(())
+}
+
+/// Catch signals from now on, and act on them. The thread that does so sleeps until one comes, and ends with the program.
+pub fn catch(mut act: impl FnMut(Signal) + Send + 'static) -> std::io::Result<()> {
+    let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let mut signals = kept.map_or_else(|| Signals::new([SIGUSR1, SIGUSR2]), Ok)?;
+    [SIGINT, SIGTERM].into_iter().try_for_each(|signal| signals.add_signal(signal))?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut terminated: Option<Instant> = None;
         for number in signals.forever() {
             let signal = match number {
-                SIGINT => Signal::Interrupt,
+                SIGINT | SIGUSR2 => Signal::Interrupt,
                 SIGTERM => Signal::Terminate,
                 _ => Signal::Status,
             };
             if signal == Signal::Terminate && terminated.replace(Instant::now()).is_some_and(|at| at.elapsed() < ECHO) {
                 continue;
             }
-            if to.send(Message::Signal(signal)).is_err() {
-                // The result is being printed: nothing is left to interrupt but the printing.
-                if signal != Signal::Status {
-                    end(signal.exit_code());
-                }
-            }
+            act(signal);
         }
     })?;
     Ok(())
+}
+
+/// Catch signals from now on, for the watching thread.
+pub fn forward(to: Sender<Message>) -> std::io::Result<()> {
+    catch(move |signal| {
+        if to.send(Message::Signal(signal)).is_err() {
+            // The result is being printed: nothing is left to interrupt but the printing.
+            if signal != Signal::Status {
+                end(signal.exit_code());
+            }
+        }
+    })
+}
+
+/// Catch the signals that end the program, which is a rank with nothing to tell; its launcher ends the others.
+pub fn end_rank() -> std::io::Result<()> {
+    catch(|signal| {
+        if signal != Signal::Status {
+            // Handlers of an ordinary end would take away what other threads use to reach other ranks.
+            signal_hook::low_level::exit(signal.exit_code());
+        }
+    })
 }
 
 /// Catch the signals that end the program: it ends, and so does the process that it waits for, if there is one then.
@@ -80,7 +112,8 @@ pub fn end_with(waited_for: impl Fn() -> Option<u32> + Send + 'static) -> std::i
 /// questions. (A launcher sends them to all of its processes.)
 pub fn leave_to_others() -> std::io::Result<()> {
     let ignored = Arc::new(AtomicBool::new(false));
-    [SIGINT, SIGTERM, SIGUSR1].into_iter().try_for_each(|signal| flag::register(signal, Arc::clone(&ignored)).map(drop))
+    let signals = [SIGINT, SIGTERM, SIGUSR1, SIGUSR2];
+    signals.into_iter().try_for_each(|signal| flag::register(signal, Arc::clone(&ignored)).map(drop))
 }
 
 /// Catch the signal by which users ask where an exploration is, and do nothing: it is meant for another process, or there is none.

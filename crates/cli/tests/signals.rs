@@ -31,7 +31,8 @@ fn endless_model(folder: &TempDir) -> String {
 
 #[test]
 fn an_interrupt_ends_with_what_is_known() {
-    for (signal, workers) in [(Signal::INT, "1"), (Signal::TERM, "1"), (Signal::INT, "4"), (Signal::TERM, "2")] {
+    let cases = [(Signal::INT, "1"), (Signal::TERM, "1"), (Signal::USR2, "1"), (Signal::INT, "4"), (Signal::TERM, "2")];
+    for (signal, workers) in cases {
         let folder = tempfile::tempdir().unwrap();
         let child = start_and_wait(&folder, &["--json", "--workers", workers]);
         send(&child, signal);
