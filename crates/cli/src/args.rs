@@ -4,6 +4,7 @@ use crate::bench_args::BenchArgs;
 use crate::memory::Size;
 use crate::tune::Tune;
 use clap::{Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 use tremula_engines::Strategy;
@@ -97,6 +98,22 @@ The exit code is 0 then too, and 2 for wrong variables or a wrong file.
 Example:
   BK_EXAMINATION=StateSpace tremula mcc testdata/pnml/Kanban-PT-00005.pnml";
 
+const LAUNCH_NOTES: &str = "\
+Launchers have exit codes of their own; this command ends with those of tremula.
+If the job is lost, that is 70.
+
+Unless the environment says otherwise, Open MPI's mpirun is told to notice a
+host that is gone, and to bind no process to a processor; options on its command
+line come first. The processes must be ranks of tremula.
+
+While it runs:
+  Ctrl-C and SIGTERM end the job with what is known by then: the verdict is
+  unknown, the exit code 3. A second Ctrl-C ends it at once.
+  SIGUSR1 (kill -USR1 PID) makes the first process print where it is.
+
+Example:
+  tremula launch mpirun -n 4 --host one,two tremula reach model.bdd.gz --mem 2G";
+
 /// More threads than any machine has cores.
 pub const MOST_WORKERS: i64 = 1024;
 
@@ -128,6 +145,8 @@ pub enum Command {
     Contains(ContainsArgs),
     /// Print states from a file written by reach --save-states
     Pick(PickArgs),
+    /// Start several processes by a launcher, and end as they do
+    Launch(LaunchArgs),
     /// Measure parts of this program on this machine
     Bench(BenchArgs),
     /// Explore on a device for another process, which sends the model
@@ -348,6 +367,16 @@ pub struct PickArgs {
     /// How many states, from the smallest on
     #[arg(short, value_name = "K", default_value_t = 1)]
     pub n: u64,
+}
+
+/// `tremula launch`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = LAUNCH_NOTES)]
+pub struct LaunchArgs {
+    /// The launcher, mpirun or srun, and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(value_names = ["COMMAND", "ARGS"])]
+    pub words: Vec<OsString>,
 }
 
 /// Layouts of `.bdd` files, as named on the command line.

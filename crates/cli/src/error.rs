@@ -28,6 +28,12 @@ impl Exit {
     pub fn code(self) -> i32 {
         self as i32
     }
+
+    /// What a number means, if it is one of ours.
+    pub fn of(code: i32) -> Option<Exit> {
+        let all = [Exit::Complete, Exit::Violated, Exit::Input, Exit::Limit, Exit::Internal];
+        all.into_iter().find(|exit| exit.code() == code)
+    }
 }
 
 /// Why a command did not get to its end. Displays as one line, without the program's name.
@@ -64,6 +70,11 @@ impl Failure {
     /// The system has no threads left.
     pub fn threads(error: &std::io::Error) -> Failure {
         Failure::Limit(format!("cannot start threads: {}", plain(error)))
+    }
+
+    /// A program that the system would not start.
+    pub fn cannot_start(program: &Path, error: &std::io::Error) -> Failure {
+        Failure::Input(format!("cannot start {}: {}", program.display(), plain(error)))
     }
 
     /// A file that the system would not read or write.

@@ -25,6 +25,7 @@
 //! | `model` | reading a model inside the budget |
 //! | `tune` | hidden knobs for measurements |
 //! | `memory` | sizes, container limits, resident memory |
+//! | `launch` | a launcher of MPI, which ends as its job did |
 //! | `ranks`, `guard` | this program as one of several processes; the process between such a one and a launcher |
 //! | `bench`, `bench_args` | studies of parts of the program, and their command line |
 //! | `order`, `incidence` | orders of a net's places, and what transitions do to places in an order |
@@ -51,6 +52,7 @@ mod guard;
 mod host;
 mod incidence;
 mod info;
+mod launch;
 mod lists;
 mod matrix;
 mod matrix_svg;
@@ -118,6 +120,7 @@ fn dispatch(args: Args, started: Instant) -> Result<Exit, Failure> {
         Command::Contains(args) => states::contains(&args),
         Command::Pick(args) => states::pick(&args),
         Command::Bench(args) => bench::bench(&args),
+        Command::Launch(args) => launch::launch(&args),
         Command::Envoy(args) => envoy::serve(&args),
     }
 }

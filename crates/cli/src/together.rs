@@ -340,8 +340,7 @@ pub fn agree_on_end<F: Fabric>(fabric: &F, ended: Result<Exit, Failure>) -> Exit
     let mut worst = [mine.code() as u64];
     // Lost ranks end this process by other means.
     let _ = fabric.all_reduce(Reduction::Max, &mut worst);
-    let all = [Exit::Complete, Exit::Violated, Exit::Input, Exit::Limit, Exit::Internal];
-    all.into_iter().find(|exit| exit.code() as u64 == worst[0]).unwrap_or(mine)
+    i32::try_from(worst[0]).ok().and_then(Exit::of).unwrap_or(mine)
 }
 
 /// Figures of a rank, in the order of [`COLUMNS`].

@@ -7,6 +7,7 @@ use common::{
     write_net,
 };
 use rustix::process::{Pid, Signal, kill_process};
+use std::io::Read;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -455,6 +456,111 @@ fn a_question_stops_no_rank_and_an_interrupt_all() {
     let value = json(&output);
     assert_eq!((&value["verdict"], &value["reason"]), (&"unknown".into(), &"interrupted".into()));
     assert!(began.elapsed().as_secs() < 20, "it hangs");
+}
+
+/// Start `tremula launch` with so many ranks; the program's arguments are these.
+fn start_by_launch(ranks: &str, args: &[&str]) -> std::process::Child {
+    let launcher = launcher(&[&["-n", ranks, PROGRAM], args].concat());
+    let mut command = tremula(&["launch"]);
+    command.arg(launcher.get_program()).args(launcher.get_args());
+    command.envs(launcher.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("mpirun can be run")
+}
+
+#[test]
+fn an_interrupt_of_a_launched_job_ends_it_with_one_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, events) = (at(&folder, "permutations.pnml"), at(&folder, "events"));
+    write_net(&path, &permutations(18));
+    let large = model("beem/collision.4.bdd.gz");
+    // A race, a table of all, windows, and one rank alone, which does not know of the others that there might be.
+    let windows = "--tune=window-patience=1000";
+    let cases = [("3", &path, "--quiet"), ("3", &large, "--quiet"), ("2", &large, windows), ("1", &large, "--quiet")];
+    for (ranks, model, more) in cases {
+        let how = ["--strategy", "par", "--workers", "1", "--mem", "1G", "--timeout", "100", "--events", &events];
+        let child = start_by_launch(ranks, &[&["reach", model, "--json"], &how[..], &[more]].concat());
+        wait_until("rank 0 explores", || std::fs::read_to_string(&events).unwrap_or_default().contains("exploring"));
+        let began = Instant::now();
+        send(child.id() as i32, Signal::USR1);
+        std::thread::sleep(Duration::from_secs(1));
+        send(child.id() as i32, Signal::INT);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(code(&output), exit::LIMIT, "{output:?}");
+        let value = json(&output);
+        assert_eq!((&value["verdict"], &value["reason"]), (&"unknown".into(), &"interrupted".into()));
+        assert_eq!(stderr(&output).matches("tremula: exploring").count(), 1, "the answer to the question: {output:?}");
+        assert!(began.elapsed().as_secs() < 20, "it hangs");
+        std::fs::remove_file(&events).unwrap();
+    }
+}
+
+#[test]
+fn an_interrupt_of_a_launched_study_ends_it_at_once() {
+    for (signal, ended) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let mut child = start_by_launch("2", &["bench", "tasks", "--workers", "1"]);
+        // It tells what it is doing.
+        let mut first = [0];
+        child.stderr.as_mut().unwrap().read_exact(&mut first).unwrap();
+        let began = Instant::now();
+        send(child.id() as i32, signal);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((code(&output), stdout(&output).as_str()), (ended, ""), "{output:?}");
+        assert!(!stderr(&output).contains("tremula:"), "no rank was lost: {output:?}");
+        assert!(began.elapsed().as_secs() < 5, "it hangs");
+    }
+}
+
+/// A job that is asked to end at any time of its beginning ends soon, as one that could tell or as one that could not.
+#[test]
+fn an_early_interrupt_of_a_launched_job_ends_it() {
+    let large = model("beem/collision.4.bdd.gz");
+    for wait in (0..1500).step_by(150) {
+        let child = start_by_launch("3", &["reach", &large, "--workers", "1", "--mem", "1G", "--timeout", "100"]);
+        std::thread::sleep(Duration::from_millis(wait));
+        let began = Instant::now();
+        send(child.id() as i32, Signal::INT);
+        let output = child.wait_with_output().unwrap();
+        // `launch` itself may not have come so far as to catch signals.
+        let code = output.status.code().unwrap_or(130);
+        assert!([exit::LIMIT, 130].contains(&code), "after {wait} ms: {output:?}");
+        let told = stdout(&output).matches("UNKNOWN").count();
+        assert_eq!(told, usize::from(code == exit::LIMIT), "after {wait} ms: {output:?}");
+        assert!(began.elapsed().as_secs() < 10, "it hangs");
+    }
+}
+
+#[test]
+fn a_launched_job_without_ranks_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let events = at(&folder, "events");
+    let large = model("beem/collision.4.bdd.gz");
+    let args = [
+        "reach",
+        &large,
+        "--strategy",
+        "par",
+        "--workers",
+        "1",
+        "--mem",
+        "1G",
+        "--timeout",
+        "100",
+        "--events",
+        &events,
+    ];
+    let child = start_by_launch("3", &args);
+    wait_until("rank 0 explores", || std::fs::read_to_string(&events).unwrap_or_default().contains("exploring"));
+    let launcher = children(child.id() as i32)[0];
+    let guards = children(launcher);
+    let ranks: Vec<i32> = guards.iter().flat_map(|guard| children(*guard)).collect();
+    assert_eq!((guards.len(), ranks.len()), (3, 3));
+    for process in [ranks, guards].concat() {
+        // A guard takes its rank with it, and the launcher ends what is left.
+        let _ = kill_process(Pid::from_raw(process).unwrap(), Signal::KILL);
+    }
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((code(&output), stdout(&output).as_str()), (exit::INTERNAL, ""), "{output:?}");
+    assert!(stderr(&output).contains("tremula: mpirun ended with code 137 of its own: the job is lost"), "{output:?}");
 }
 
 /// A job of three ranks that would take long.
