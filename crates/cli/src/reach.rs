@@ -11,6 +11,7 @@ use crate::report::{Figures, Report};
 use crate::run::{Phase, Run};
 use crate::states::{self, count_states};
 use crate::subject::Subject;
+use crate::tune::Tune;
 use crate::watch::Watch;
 use crate::{binary, gpu, lists, net};
 use std::sync::Arc;
@@ -353,11 +354,22 @@ pub fn note_end(run: &Run, rounds: u64, levels: Option<u64>, strategy: Strategy)
 /// Bring the model into a manager.
 fn load(args: &ReachArgs, run: &Run, model: &BddSystem, manager: &Manager) -> Result<Loaded, Trouble> {
     let build = || -> Result<Loaded, Error> {
-        let system = SymbolicSystem::build(manager, model)?;
+        let system = system(args, manager, model)?;
         let stored = if args.check_stored { stored_reachable(manager, model)? } else { None };
         Ok(Loaded { system, widths: widths(model), stored })
     };
     build().map_err(|error| trouble(run, error))
+}
+
+/// A model inside a manager.
+pub fn system(args: &ReachArgs, manager: &Manager, model: &BddSystem) -> Result<SymbolicSystem, Error> {
+    let mut system = SymbolicSystem::build(manager, model)?;
+    for knob in &args.tune {
+        if let Tune::ImagesWithin(value) = knob {
+            system.fix_images(*value == 1);
+        }
+    }
+    Ok(system)
 }
 
 /// Read the model, of whatever kind.

@@ -227,7 +227,7 @@ pub fn build(
     run.known().strategy = strategy;
     let (model, lease) = reach::charge(args, run, model)?;
     let manager = reach::manager(run, reach::options(args, run), &run.attention)?;
-    let system = SymbolicSystem::build(&manager, &model).map_err(|error| trouble(run, error))?;
+    let system = reach::system(args, &manager, &model).map_err(|error| trouble(run, error))?;
     Ok((strategy, system, (model, lease)))
 }
 

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use tremula_diagrams::Options;
 
 /// The knobs, as the error message lists them.
-const KEYS: &str = "always-shared, worker-threshold, least-far-levels, lanes, lanes-always, lane-threshold, cache-per-node, initial-nodes, eager-nodes, eager-cache, live-share, node-patience, cache-patience, full-share, fibers, level-block, node-copies, window-patience, device-delay or device-twin";
+const KEYS: &str = "always-shared, worker-threshold, least-far-levels, lanes, lanes-always, lane-threshold, cache-per-node, initial-nodes, eager-nodes, eager-cache, live-share, node-patience, cache-patience, full-share, images-within, fibers, level-block, node-copies, window-patience, device-delay or device-twin";
 
 /// One knob and where to turn it.
 #[derive(Copy, Clone, PartialEq, Debug)]
@@ -37,6 +37,8 @@ pub enum Tune {
     CachePatience(usize),
     /// Give up when more than this share is alive.
     FullShare(f64),
+    /// Take known states away within images (1), or from whole images (0).
+    ImagesWithin(u8),
     /// Fibers of each worker where other ranks are waited for.
     Fibers(usize),
     /// Levels of a block that belongs to one rank; zero to spread nodes by hash.
@@ -83,7 +85,7 @@ impl Tune {
             Tune::Fibers(value) => options.fibers = value,
             Tune::LevelBlock(value) => options.level_block = Some(value),
             Tune::NodeCopies(value) => options.node_copies = value,
-            Tune::WindowPatience(_) | Tune::DeviceDelay(_) | Tune::DeviceTwin(_) => {}
+            Tune::ImagesWithin(_) | Tune::WindowPatience(_) | Tune::DeviceDelay(_) | Tune::DeviceTwin(_) => {}
         }
     }
 }
@@ -107,6 +109,7 @@ impl FromStr for Tune {
             "live-share" => within(value, 0.01, 1.0).map(Tune::LiveShare),
             "node-patience" => within(value, 1, usize::MAX).map(Tune::NodePatience),
             "cache-patience" => within(value, 1, usize::MAX).map(Tune::CachePatience),
+            "images-within" => within(value, 0, 1).map(Tune::ImagesWithin),
             "fibers" => within(value, 1, 4096).map(Tune::Fibers),
             "level-block" => within(value, 0, 1 << 22).map(Tune::LevelBlock),
             "node-copies" => within(value, 1, 1 << 28).map(Tune::NodeCopies),

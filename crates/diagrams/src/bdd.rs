@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::manager::{Core, Manager, Relation, RelationBundle, RelationTree};
 use crate::ops::and::{and, or};
 use crate::ops::image::{image, image_of_all, new_images};
+use crate::ops::new_image::NewImage;
 use crate::ops::permute::permute;
 use crate::ops::quantify::exists;
 use crate::ops::restrict::restrict;
@@ -178,7 +179,19 @@ impl Bdd {
     pub fn relnext_new(&self, tree: &RelationTree, known: &Bdd) -> Result<Bdd, Error> {
         self.same_manager(&tree.manager)?;
         let (f, known) = self.with(known)?;
-        self.manager.solve(new_images(f, known, tree.number))
+        self.manager.solve(new_images::<false>(f, known, tree.number))
+    }
+
+    /// The same set as [`Bdd::relnext_new`] finds, by walks that go through `known` at the same time. States that are known are never
+    /// made then, but no result of a call with other known states is of use. Without room for the numbers of relations in the
+    /// operation cache it is the same way, too.
+    pub fn relnext_new_within(&self, tree: &RelationTree, known: &Bdd) -> Result<Bdd, Error> {
+        self.same_manager(&tree.manager)?;
+        if !NewImage::has_keys(self.core().env.relations.lengths()[0]) {
+            return self.relnext_new(tree, known);
+        }
+        let (f, known) = self.with(known)?;
+        self.manager.solve(new_images::<true>(f, known, tree.number))
     }
 
     /// States reached from this set by any number of transitions of the relations of `bundle`.

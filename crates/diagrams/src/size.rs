@@ -55,7 +55,10 @@ fn subject(task: Task, env: &Env) -> Subject {
     let of = |functions: [Ref; 3]| Subject::Functions(functions, TERMINAL_LEVEL);
     let under = |level: Option<u32>| Subject::Functions([a, Ref::FALSE, Ref::FALSE], level.unwrap_or(TERMINAL_LEVEL));
     match task {
-        NewImages(_) | NewLists(_) => Subject::Large,
+        NewImages(_) | NewImagesWithin(_) | NewLists(_) => Subject::Large,
+        NewImage(operation) => {
+            Subject::Functions([a, b, Ref::FALSE], operation.own_level(env).unwrap_or(TERMINAL_LEVEL))
+        }
         Next(operation) => under(operation.own_level(env)),
         Previous(operation) => under(operation.own_level(env)),
         NextOfAll(operation) => under(operation.own_level(env)),

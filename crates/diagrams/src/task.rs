@@ -14,6 +14,7 @@ use crate::ops::lists::project::Project;
 use crate::ops::lists::saturate::ListSaturate;
 use crate::ops::lists::select::Select;
 use crate::ops::lists::union::Unite;
+use crate::ops::new_image::NewImage;
 use crate::ops::permute::Permute;
 use crate::ops::quantify::{AndExists, Exists, and_exists};
 use crate::ops::restrict::Restrict;
@@ -34,7 +35,9 @@ pub enum Task {
     Next(Image<true>),
     Previous(Image<false>),
     NextOfAll(ImageOfAll),
-    NewImages(NewImages),
+    NewImages(NewImages<false>),
+    NewImagesWithin(NewImages<true>),
+    NewImage(NewImage),
     Permute(Permute),
     Compose(Compose),
     Restrict(Restrict),
@@ -88,6 +91,8 @@ impl Task {
             Task::Previous(operation) => solve(exec, env, operation),
             Task::NextOfAll(operation) => solve(exec, env, operation),
             Task::NewImages(operation) => solve(exec, env, operation),
+            Task::NewImagesWithin(operation) => solve(exec, env, operation),
+            Task::NewImage(operation) => solve(exec, env, operation),
             Task::Permute(operation) => solve(exec, env, operation),
             Task::Compose(operation) => solve(exec, env, operation),
             Task::Restrict(operation) => solve(exec, env, operation),
@@ -145,6 +150,8 @@ impl Task {
             Task::Select(operation) => (24, operation.words()),
             Task::ListSaturate(operation) => (25, operation.words()),
             Task::AddNext(operation) => (26, operation.words()),
+            Task::NewImage(operation) => (27, operation.words()),
+            Task::NewImagesWithin(operation) => (28, operation.words()),
         }
     }
 }
@@ -187,6 +194,8 @@ impl Plain for Task {
             24 => Task::Select(Select::from_words(words)),
             25 => Task::ListSaturate(ListSaturate::from_words(words)),
             26 => Task::AddNext(AddNext::from_words(words)),
+            27 => Task::NewImage(NewImage::from_words(words)),
+            28 => Task::NewImagesWithin(NewImages::from_words(words)),
             code => unreachable!("no task has the code {code}"),
         }
     }

@@ -330,6 +330,7 @@ fn images_under_several_relations() {
         let tree = manager.tree(&relations).unwrap();
         let known = states(&manager, bits, random.below(1 << (1 << bits)));
         let new = f.relnext_new(&tree, &known).unwrap();
+        assert!(f.relnext_new_within(&tree, &known).unwrap() == new, "known states within images in round {round}");
         assert!(new == next.minus(&known).unwrap(), "tree in round {round}");
     }
 }
@@ -344,6 +345,25 @@ fn stressed(random: &mut Random) -> Manager {
     let options =
         Options { stress, sizing, lanes_always, lane_threshold: 4, workers, worker_threshold: 4, ..Options::default() };
     Manager::with_options(&Budget::new(4 << 20), options, Attention::default()).unwrap()
+}
+
+#[test]
+fn new_successors_while_garbage_is_collected() {
+    let seed = Seed(0x2E7);
+    let mut random = Random::new(seed.0);
+    let bits = 4;
+    for round in 0..1000 {
+        let manager = stressed(&mut random);
+        let several: Vec<_> =
+            (0..1 + random.below(5)).map(|_| Transitions::on_random_group(bits, &mut random)).collect();
+        let relations: Vec<_> = several.iter().map(|one| one.compile(&manager)).collect();
+        let tree = manager.tree(&relations).unwrap();
+        let [set, known] = [(); 2].map(|()| random.below(1 << (1 << bits)));
+        let image = several.iter().fold(0, |all, one| all | one.image(set, true));
+        let [set, known, new] = [set, known, image & !known].map(|set| states(&manager, bits, set));
+        assert!(set.relnext_new(&tree, &known).unwrap() == new, "after images in round {round}");
+        assert!(set.relnext_new_within(&tree, &known).unwrap() == new, "within images in round {round}");
+    }
 }
 
 #[test]

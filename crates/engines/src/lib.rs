@@ -22,6 +22,7 @@
 
 mod auto;
 mod cluster;
+mod images;
 mod lists;
 pub mod net;
 mod passes;

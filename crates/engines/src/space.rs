@@ -70,7 +70,7 @@ impl Space for SymbolicSystem {
         set.relnext_all(self.bundle())
     }
     fn new_images(&self, set: &Bdd, known: &Bdd) -> Result<Bdd, Error> {
-        set.relnext_new(self.tree(), known)
+        self.way.new_images(self, set, known)
     }
     fn union(&self, a: &Bdd, b: &Bdd) -> Result<Bdd, Error> {
         a.or(b)

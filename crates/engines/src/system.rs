@@ -1,5 +1,6 @@
 //! A transition system inside a manager: initial states and compiled relations.
 
+use crate::images::Way;
 use std::cell::OnceCell;
 use tremula_diagrams::{Bdd, Error, ImportEdge, ImportNode, Manager, Relation, RelationBundle, RelationTree};
 use tremula_models::{BddSystem, Edge};
@@ -16,6 +17,8 @@ pub struct SymbolicSystem {
     pub relations: Vec<Relation>,
     bundle: OnceCell<RelationBundle>,
     tree: OnceCell<RelationTree>,
+    /// How images are taken side by side.
+    pub(crate) way: Way,
 }
 
 impl SymbolicSystem {
@@ -36,8 +39,14 @@ impl SymbolicSystem {
             })
             .collect::<Result<_, _>>()?;
         let state_levels = (0..model.state_bits()).map(BddSystem::current_variable).collect();
-        let (bundle, tree) = (OnceCell::new(), OnceCell::new());
-        Ok(SymbolicSystem { manager: manager.clone(), state_levels, initial, relations, bundle, tree })
+        let (bundle, tree, way) = (OnceCell::new(), OnceCell::new(), Way::default());
+        Ok(SymbolicSystem { manager: manager.clone(), state_levels, initial, relations, bundle, tree, way })
+    }
+
+    /// Let `par` take known states away within images, or from whole images, instead of finding out which is less work (for
+    /// measurements).
+    pub fn fix_images(&mut self, within: bool) {
+        self.way = Way::fixed(within);
     }
 
     /// All relations, for one sweep.

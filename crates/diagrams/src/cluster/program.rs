@@ -146,7 +146,7 @@ impl<'a> Program<'a> {
 
     /// Successors under all relations that are not `known`, each relation by itself.
     pub fn new_images(&self, set: &Set, known: &Set) -> Result<Set, Error> {
-        self.solve(new_images(set.target(), known.target(), self.blueprint.tree))
+        self.solve(new_images::<false>(set.target(), known.target(), self.blueprint.tree))
     }
 
     /// Both sets together.

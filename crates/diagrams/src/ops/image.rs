@@ -5,6 +5,7 @@
 
 use super::and::{and, or_of_results};
 use super::code;
+use super::new_image::new_image;
 use crate::env::Env;
 use crate::exec::{Call, Exec, Operation, Outcome};
 use crate::relation::{Bundle, Quad, Tree};
@@ -182,9 +183,10 @@ pub fn unite_image<E: Exec>(exec: &mut E, env: &Env, all: Ref, set: Ref, relatio
     or_of_results(exec, env, all, found)
 }
 
-/// New successors of a set: each relation's image by itself, without the states in `known`, united in a tree.
+/// New successors of a set: each relation's image by itself, without the states in `known`, united in a tree. These are taken
+/// away within each image, or from it when it is made.
 #[derive(Copy, Clone)]
-pub struct NewImages {
+pub struct NewImages<const WITHIN: bool> {
     set: Ref,
     known: Ref,
     tree: u32,
@@ -192,14 +194,14 @@ pub struct NewImages {
 
 /// Terminal tests of the new successors.
 #[inline]
-pub fn new_images(set: Ref, known: Ref, tree: u32) -> Call<NewImages> {
+pub fn new_images<const WITHIN: bool>(set: Ref, known: Ref, tree: u32) -> Call<NewImages<WITHIN>> {
     if set == Ref::FALSE || known == Ref::TRUE {
         return Call::Done(Ref::FALSE);
     }
     Call::todo(NewImages { set, known, tree }, false)
 }
 
-impl Operation for NewImages {
+impl<const WITHIN: bool> Operation for NewImages<WITHIN> {
     #[inline]
     fn key(self) -> Option<Key> {
         None
@@ -207,7 +209,12 @@ impl Operation for NewImages {
 
     #[inline]
     fn task(self) -> Task {
-        Task::NewImages(self)
+        let NewImages { set, known, tree } = self;
+        if WITHIN {
+            Task::NewImagesWithin(NewImages { set, known, tree })
+        } else {
+            Task::NewImages(NewImages { set, known, tree })
+        }
     }
 
     #[inline]
@@ -226,7 +233,10 @@ impl Operation for NewImages {
     fn expand<E: Exec>(self, exec: &mut E, env: &Env) -> Outcome {
         let NewImages { set, known, tree } = self;
         match env.relations.tree(tree) {
-            Tree::Fork(left, right) => union_of(exec, env, new_images(set, known, left), new_images(set, known, right)),
+            Tree::Fork(left, right) => {
+                union_of(exec, env, new_images::<WITHIN>(set, known, left), new_images::<WITHIN>(set, known, right))
+            }
+            Tree::Leaf(relation) if WITHIN => exec.solve(env, new_image(set, known, relation)),
             Tree::Leaf(relation) => {
                 let found = exec.solve(env, image::<true>(set, relation))?;
                 exec.keep(found);

@@ -5,6 +5,7 @@ pub mod compose;
 pub mod image;
 pub mod ite;
 pub mod lists;
+pub mod new_image;
 pub mod permute;
 pub mod quantify;
 pub mod restrict;
@@ -34,4 +35,5 @@ mod code {
     pub const SELECT: u8 = 19;
     pub const LIST_SATURATE: u8 = 20;
     pub const ADD_NEXT: u8 = 21;
+    pub const NEW_IMAGE: u8 = 22;
 }
