@@ -286,15 +286,18 @@ fn ranks_of_one_host_have_one_table() {
 #[test]
 fn four_ranks_have_the_memory_of_four() {
     let lamport = model("beem/lamport.5.bdd.gz");
-    let explore = |ranks, memory| {
+    let explore = |ranks, memory, more: &[&str]| {
         let how = ["--strategy", "par", "--workers", "1", "--mem", memory, "--json"];
-        json(&mpirun(ranks, &[&["reach", &lamport], &how[..]].concat()))
+        json(&mpirun(ranks, &[&["reach", &lamport], &how[..], more].concat()))
     };
     for memory in ["3500K", "7M"] {
-        let alone = explore(1, memory);
+        let alone = explore(1, memory, &[]);
         assert!(alone["reason"].as_str().is_some_and(|reason| reason.contains("memory budget")), "{alone}");
     }
-    assert_eq!(explore(4, "3500K")["states"], "1066800");
+    // In one table, and as several hosts do it.
+    for more in [&[][..], &["--tune=window-patience=400000"]] {
+        assert_eq!(explore(4, "3500K", more)["states"], "1066800", "{more:?}");
+    }
 }
 
 #[test]
