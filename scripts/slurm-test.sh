@@ -59,6 +59,7 @@ inside() {
     without_pmix
     lose_rank
     cancel
+    under_launch
     echo "slurm-test: all passed in $SECONDS s"
 }
 
@@ -101,12 +102,15 @@ END
     fail "the cluster does not start"
 }
 
-# job OPTIONS… reach ARGS…: explore under srun, with what all runs have in common; the exit code is in `code`.
+# What starts ranks.
+launcher=(srun)
+
+# job OPTIONS… reach ARGS…: explore under it, with what all runs have in common; the exit code is in `code`.
 job() {
     local options=()
     while [[ $1 == -* ]]; do options+=("$1") && shift; done
     code=0
-    timeout 120 srun "${options[@]}" "$program" "$@" --workers 1 --json --quiet --strategy par \
+    timeout 120 "${launcher[@]}" "${options[@]}" "$program" "$@" --workers 1 --json --quiet --strategy par \
         >"$folder/out" 2>"$folder/err" || code=$?
 }
 
@@ -177,6 +181,23 @@ cancel() {
     ended scancel
     ((code == 3)) && result '"ranks":2,.*"verdict":"unknown","reason":"interrupted"' || fail "scancel ended with $code"
     echo "slurm-test: scancel ends the job with a result"
+}
+
+# The same by way of this program, which ends as the job does.
+under_launch() {
+    launcher=("$program" launch srun)
+    explore 2
+    start 2
+    pkill -9 -x --newest "$name" || fail "there is no rank to kill"
+    ended "a killed rank under launch"
+    ((code == 70)) && [[ ! -s $folder/out ]] || fail "a killed rank ended launch with $code"
+    echo "slurm-test: under launch a killed rank ends the job with exit code $code"
+    start 2
+    # The first process of this name is launch itself.
+    pkill -TERM -x --oldest "$name"
+    ended "SIGTERM for launch"
+    ((code == 3)) && result '"ranks":2,.*"verdict":"unknown","reason":"interrupted"' || fail "SIGTERM ended launch with $code"
+    echo "slurm-test: SIGTERM for launch ends the job with a result"
 }
 
 if [[ ${1:-} == inside ]]; then
