@@ -18,6 +18,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut twin, mut bytes, mut strategy) = (false, 1 << 30, "par".to_owned());
     let (mut wide, mut keep, mut halvings) = (None, None, 0);
     let (mut all_places, mut is_fused) = (false, true);
+    // Opening it takes longer than exploring most models.
+    let mut opened = None;
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
@@ -36,8 +38,11 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let line = if twin {
                     run(Twin::new(graph.clone(), &initial, bytes)?, &graph, &model, strategy.parse()?, halvings)
                 } else {
-                    let device = Device::first()?;
-                    let mut machine = Cuda::new(&device, &graph, &initial, bytes)?;
+                    let device = match &opened {
+                        Some(device) => device,
+                        None => opened.insert(Device::first()?),
+                    };
+                    let mut machine = Cuda::new(device, &graph, &initial, bytes)?;
                     wide.into_iter().for_each(|requests| machine.set_wide(requests));
                     keep.into_iter().for_each(|requests| machine.keep_requests(requests));
                     if !is_fused {
