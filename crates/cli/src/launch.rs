@@ -25,13 +25,14 @@ use std::time::{Duration, Instant};
 
 /// Tells what becomes the launcher which process has started it.
 const VARIABLE: &str = "TREMULA_LAUNCH";
-/// What Open MPI is told, unless the user has told it something else: to notice within some 10 seconds that a host is gone, and to
-/// leave all processors to the workers of each rank.
-const SETTINGS: [(&str, &str); 4] = [
+/// What Open MPI is told, unless the user has told it something else: to notice within some 10 seconds that a host is gone, to
+/// leave all processors to the workers of each rank, and to start more ranks than there are processors.
+const SETTINGS: [(&str, &str); 5] = [
     ("OMPI_MCA_oob_tcp_keepalive_time", "5"),
     ("OMPI_MCA_oob_tcp_keepalive_intvl", "2"),
     ("OMPI_MCA_oob_tcp_keepalive_probes", "3"),
     ("OMPI_MCA_hwloc_base_binding_policy", "none"),
+    ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
 ];
 /// For a launcher to end its job when somebody insists.
 const ENDS_WITHIN: Duration = Duration::from_secs(3);

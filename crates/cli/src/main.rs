@@ -26,7 +26,8 @@
 //! | `tune` | hidden knobs for measurements |
 //! | `memory` | sizes, container limits, resident memory |
 //! | `launch` | a launcher of MPI, which ends as its job did |
-//! | `ranks`, `guard` | this program as one of several processes; the process between such a one and a launcher |
+//! | `ranks`, `muster` | this program as one of several processes; how long these wait until all have come |
+//! | `guard` | the process between such a one and a launcher |
 //! | `bench`, `bench_args` | studies of parts of the program, and their command line |
 //! | `order`, `incidence` | orders of a net's places, and what transitions do to places in an order |
 //! | `info`, `net_info`, `matrix`, `matrix_svg` | what is in a model, as text and as a picture |
@@ -59,6 +60,8 @@ mod matrix_svg;
 mod mcc;
 mod memory;
 mod model;
+#[cfg(feature = "mpi")]
+mod muster;
 mod net;
 mod net_info;
 mod net_together;

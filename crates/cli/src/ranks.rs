@@ -67,6 +67,7 @@ pub use without_mpi::{farewell, lose_by_panic, run, sees_death};
 mod with_mpi {
     use super::checksum;
     use crate::error::{Exit, Failure};
+    use crate::muster::Muster;
     use crate::{guard, output, signals};
     use std::io;
     use std::os::unix::ffi::OsStrExt;
@@ -87,10 +88,16 @@ mod with_mpi {
         let leave = || std::process::exit(Exit::Limit.code());
         let guard = guard::of_this_rank();
         signals::keep().map_err(|error| Failure::threads(&error))?;
+        let muster = Muster::begin().map_err(|error| Failure::threads(&error))?;
         let identity =
             identity().map_err(|error| Failure::Internal(format!("this program cannot read itself: {error}")))?;
         let options = Options { identity, guard, leave, ..Options::new(tell, end) };
-        processes::run(options, body).map_err(|error| {
+        let all_have_come = |fabric: &ProcessFabric| {
+            drop(muster);
+            guard.into_iter().for_each(guard::all_have_come);
+            body(fabric)
+        };
+        processes::run(options, all_have_come).map_err(|error| {
             let text = error.to_string();
             let failure = if let StartError::Memory(_) = error { Failure::Limit(text) } else { Failure::Input(text) };
             if launched_rank().is_some_and(|rank| rank != 0) || is_told_by_another(&error) {

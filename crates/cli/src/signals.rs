@@ -49,6 +49,13 @@ pub fn keep() -> std::io::Result<()> {
     Ok(())
 }
 
+/// Has somebody asked a rank to end, whose signals are kept?
+#[cfg(feature = "mpi")]
+pub fn is_asked_to_end() -> bool {
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    kept.as_mut().is_some_and(|signals| signals.pending().any(|number| number == SIGUSR2))
+}
+
 /// Catch signals from now on, and act on them. The thread that does so sleeps until one comes, and ends with the program.
 pub fn catch(mut act: impl FnMut(Signal) + Send + 'static) -> std::io::Result<()> {
     let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -300,6 +300,18 @@ fn four_ranks_have_the_memory_of_four() {
     }
 }
 
+/// MPI itself would wait for ever.
+#[test]
+fn nobody_waits_for_ever_for_ranks_that_do_not_come() {
+    let began = std::time::Instant::now();
+    let reach = ["reach", &model("beem/bakery.1.bdd"), "--workers", "1", "--mem", "64M"];
+    let output = launch(&[&["-n", "1", PROGRAM], &reach[..], &[":", "-n", "1", "true"]].concat());
+    assert_eq!(code(&output), exit::INTERNAL, "{output:?}");
+    assert!(stderr(&output).contains("tremula: rank 0 on "), "{output:?}");
+    assert!(stderr(&output).contains("waits for ranks that have not come"), "{output:?}");
+    assert!(began.elapsed().as_secs() < 30, "it hangs");
+}
+
 #[test]
 fn limits_of_ranks_end_in_unknown() {
     let large = model("beem/collision.4.bdd.gz");
