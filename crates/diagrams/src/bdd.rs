@@ -187,7 +187,7 @@ impl Bdd {
     /// operation cache it is the same way, too.
     pub fn relnext_new_within(&self, tree: &RelationTree, known: &Bdd) -> Result<Bdd, Error> {
         self.same_manager(&tree.manager)?;
-        if !NewImage::has_keys(self.core().env.relations.lengths()[0]) {
+        if !NewImage::has_keys(self.core().env.relations.end_of_numbers()) {
             return self.relnext_new(tree, known);
         }
         let (f, known) = self.with(known)?;

@@ -95,6 +95,11 @@ impl Relations {
         [self.quads.len(), self.bundles.len(), self.trees.len()]
     }
 
+    /// All numbers of relations are below this one.
+    pub fn end_of_numbers(&self) -> usize {
+        self.quads.len() + Quad::FIRST as usize
+    }
+
     /// Bytes in use, for the budget.
     pub fn bytes(&self) -> usize {
         self.quads.capacity() * size_of::<Quad>() + self.unique.capacity() * (size_of::<(Quad, u32)>() + 1)

@@ -79,7 +79,9 @@ mod tests {
     use crate::ops::and::and;
     use crate::ops::image::{image, image_of_all};
     use crate::ops::lists::union::unite;
+    use crate::ops::new_image::new_image;
     use crate::ops::saturate::saturate;
+    use crate::relation::Quad;
     use crate::{Budget, Manager};
 
     /// A manager of ten levels.
@@ -130,6 +132,9 @@ mod tests {
         }
         let above = manager.var(1).unwrap();
         assert_eq!(levels(&manager, todo(image::<true>(above.target(), flip.number))), 9);
+        // What is known counts as the set does; a relation that changes nothing has no level.
+        assert_eq!(levels(&manager, todo(new_image(low.target(), above.target(), flip.number))), 9);
+        assert_eq!(levels(&manager, todo(new_image(low.target(), current.target(), Quad::IDENTITY))), 8);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::env::Env;
 use crate::exec::{Call, Exec, Operation, Outcome};
 use crate::relation::Quad;
 use crate::task::Task;
+use tremula_table::layout::TERMINAL_LEVEL;
 use tremula_table::{Key, OpTag, Ref};
 
 /// Image of a set under one relation, without the states in `known`. The set is not empty, `known` is not everything, and the
@@ -31,9 +32,9 @@ pub fn new_image(set: Ref, known: Ref, relation: u32) -> Call<NewImage> {
 }
 
 impl NewImage {
-    /// Can relations with these numbers be told apart in the cache?
-    pub fn has_keys(relations: usize) -> bool {
-        relations <= OpTag::MAX_PARAMETER as usize
+    /// Can all relations with numbers below this one be told apart in the cache?
+    pub fn has_keys(end_of_numbers: usize) -> bool {
+        end_of_numbers <= OpTag::MAX_PARAMETER as usize
     }
 }
 
@@ -73,7 +74,8 @@ impl Operation for NewImage {
 
     #[inline]
     fn own_level(self, env: &Env) -> Option<u32> {
-        Some(env.relations.quad(self.relation).level)
+        // The identity has no level, and looks at no other variable.
+        Some(env.relations.level(self.relation).unwrap_or(TERMINAL_LEVEL))
     }
 
     fn expand<E: Exec>(self, exec: &mut E, env: &Env) -> Outcome {
